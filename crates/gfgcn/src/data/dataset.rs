@@ -1,0 +1,212 @@
+//! A graph with features, labels, names and perhaps a split.
+
+use super::Labels;
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Repairs};
+use crate::matrix::Features;
+use crate::split::Split;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+/// Everything known about a graph's nodes; the parts agree in size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    name: String,
+    graph: Graph,
+    features: Features,
+    labels: Labels,
+    node_ids: Option<Vec<String>>,
+    feature_names: Option<Vec<String>>,
+    split: Option<Split>,
+    notes: Vec<String>,
+}
+
+impl Dataset {
+    /// Joins a graph, features and labels.
+    ///
+    /// # Errors
+    /// If the numbers of nodes differ.
+    pub fn new(
+        name: impl Into<String>,
+        graph: Graph,
+        features: Features,
+        labels: Labels,
+    ) -> Result<Self> {
+        let nodes = graph.nodes();
+        Error::check_size("feature rows (one per node)", nodes, features.rows())?;
+        Error::check_size("labels (one per node)", nodes, labels.len())?;
+        Ok(Dataset {
+            name: name.into(),
+            graph,
+            features,
+            labels,
+            node_ids: None,
+            feature_names: None,
+            split: None,
+            notes: Vec::new(),
+        })
+    }
+
+    /// Names the nodes; the names must be unique.
+    pub fn with_node_ids(mut self, ids: Vec<String>) -> Result<Self> {
+        Error::check_size("node ids", self.nodes(), ids.len())?;
+        check_unique("node id", &ids)?;
+        self.node_ids = Some(ids);
+        Ok(self)
+    }
+
+    /// Names the feature columns; the names must be unique.
+    pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self> {
+        Error::check_size("feature names", self.features.cols(), names.len())?;
+        check_unique("feature name", &names)?;
+        self.feature_names = Some(names);
+        Ok(self)
+    }
+
+    /// Attaches the split that came with the data.
+    pub fn with_split(mut self, split: Split) -> Result<Self> {
+        split.check_nodes(self.nodes())?;
+        self.split = Some(split);
+        Ok(self)
+    }
+
+    /// Attaches one sentence about what was repaired or left out while reading.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Attaches a note for each kind of repair the graph needed.
+    #[must_use]
+    pub fn with_repairs(mut self, repairs: &Repairs) -> Self {
+        self.notes.extend(repairs.sentences());
+        self
+    }
+
+    /// Replaces the features, for example by row-normalised ones.
+    ///
+    /// # Panics
+    /// If `change` does not keep the number of nodes and columns.
+    #[must_use]
+    pub fn map_features(mut self, change: impl FnOnce(Features) -> Features) -> Self {
+        let shape = (self.features.rows(), self.features.cols());
+        self.features = change(self.features);
+        assert_eq!(shape, (self.features.rows(), self.features.cols()), "the shape is kept");
+        self
+    }
+
+    /// A short name for reports.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.graph.nodes()
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The node features, one row per node.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// The labels, one per node.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The split that came with the data.
+    pub fn split(&self) -> Option<&Split> {
+        self.split.as_ref()
+    }
+
+    /// What was repaired or left out while reading, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The names of the nodes, where the data give them.
+    pub fn node_ids(&self) -> Option<&[String]> {
+        self.node_ids.as_deref()
+    }
+
+    /// The names of the feature columns, where the data give them.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// The name of a node: its id in the data, or its row number.
+    pub fn node_id(&self, node: usize) -> Cow<'_, str> {
+        match &self.node_ids {
+            Some(ids) => Cow::Borrowed(&ids[node]),
+            None => Cow::Owned(node.to_string()),
+        }
+    }
+
+    /// The dataset restricted to some nodes; node `k` of the result is `nodes[k]` here.
+    #[must_use]
+    pub fn select(&self, nodes: &[usize]) -> Dataset {
+        Dataset {
+            name: self.name.clone(),
+            graph: self.graph.subgraph(nodes),
+            features: self.features.select_rows(nodes),
+            labels: self.labels.select(nodes),
+            node_ids: Some(nodes.iter().map(|&n| self.node_id(n).into_owned()).collect()),
+            feature_names: self.feature_names.clone(),
+            split: self.split.as_ref().map(|split| split.select(nodes, self.nodes())),
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// The dataset restricted to its largest connected component.
+    #[must_use]
+    pub fn largest_component(&self) -> Dataset {
+        let components = self.graph.components();
+        if components.len() == 1 { self.clone() } else { self.select(&components[0]) }
+    }
+
+    /// SHA-256 over graph, features and labels: two datasets with the same fingerprint are the
+    /// same data, whatever file they came from.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        let graph = &self.graph;
+        for size in [graph.nodes(), graph.edges(), self.features.cols()] {
+            hash.update((size as u64).to_le_bytes());
+        }
+        for (from, to, weight) in graph.edge_list() {
+            hash.update((from as u32).to_le_bytes());
+            hash.update((to as u32).to_le_bytes());
+            hash.update(weight.to_le_bytes());
+        }
+        for node in 0..graph.nodes() {
+            self.features.for_each_in_row(node, |column, value| {
+                hash.update((column as u32).to_le_bytes());
+                hash.update(value.to_le_bytes());
+            });
+            let label = self.labels.name(node);
+            hash.update([u8::from(label.is_some())]);
+            hash.update(label.unwrap_or_default().as_bytes());
+            hash.update([0]);
+        }
+        hash.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+}
+
+fn check_unique(what: &str, names: &[String]) -> Result<()> {
+    let mut seen = HashSet::with_capacity(names.len());
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        Some(twice) => Err(Error::Data(format!("the {what} {twice:?} stands there twice"))),
+        None => Ok(()),
+    }
+}

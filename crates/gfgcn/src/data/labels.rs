@@ -1,0 +1,170 @@
+//! Class labels: compact class numbers, the names they had, and nodes without a label.
+
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// What stands for "no label" in every integer format.
+pub const UNLABELLED: i64 = -1;
+
+/// The class of each node, if it has one.
+///
+/// Classes are numbered 0, 1, … without gaps, whatever the file called them; [`Labels::classes`]
+/// keeps the names. Only classes with at least one node exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labels {
+    of_node: Vec<Option<u32>>,
+    classes: Vec<String>,
+}
+
+impl Labels {
+    /// No node is labelled.
+    pub fn none(nodes: usize) -> Self {
+        Labels { of_node: vec![None; nodes], classes: Vec::new() }
+    }
+
+    /// From integer class ids, −1 for unlabelled; ids may start anywhere and have gaps.
+    ///
+    /// `names[id]` names a class where given; the id itself does otherwise.
+    ///
+    /// # Errors
+    /// An id below −1, or one that `names` does not reach.
+    pub fn from_ids(ids: &[i64], names: Option<&[String]>) -> Result<Self> {
+        let mut numbers = BTreeMap::new();
+        for (node, &id) in ids.iter().enumerate() {
+            if id < UNLABELLED {
+                return Err(Error::Data(format!(
+                    "node {node} has label {id}; labels are 0 or more, or -1 for unlabelled"
+                )));
+            }
+            if let Some(names) = names
+                && id >= names.len() as i64
+            {
+                return Err(Error::Data(format!(
+                    "node {node} has label {id}, but there are only {} class names",
+                    names.len()
+                )));
+            }
+            if id != UNLABELLED {
+                numbers.insert(id, 0u32);
+            }
+        }
+        let mut classes = Vec::with_capacity(numbers.len());
+        for (number, (&id, slot)) in numbers.iter_mut().enumerate() {
+            *slot = number as u32;
+            classes.push(names.map_or_else(|| id.to_string(), |names| names[id as usize].clone()));
+        }
+        let of_node = ids.iter().map(|id| numbers.get(id).copied()).collect();
+        Ok(Labels { of_node, classes })
+    }
+
+    /// From class names, `None` for unlabelled. Classes are numbered in the order of their names:
+    /// as numbers where all are integers, alphabetically otherwise.
+    pub fn from_names<S: AsRef<str>>(names: &[Option<S>]) -> Self {
+        let mut numbers: BTreeMap<&str, u32> =
+            names.iter().flatten().map(|name| (name.as_ref(), 0)).collect();
+        let mut classes: Vec<&str> = numbers.keys().copied().collect();
+        let integers: Option<Vec<i64>> = classes.iter().map(|name| name.parse().ok()).collect();
+        if integers.is_some() {
+            classes.sort_by_key(|name| name.parse::<i64>().unwrap_or_default());
+        }
+        for (number, name) in classes.iter().enumerate() {
+            numbers.insert(name, number as u32);
+        }
+        Labels {
+            of_node: names
+                .iter()
+                .map(|name| name.as_ref().map(|name| numbers[name.as_ref()]))
+                .collect(),
+            classes: classes.into_iter().map(str::to_owned).collect(),
+        }
+    }
+
+    /// The number of nodes, labelled or not.
+    pub fn len(&self) -> usize {
+        self.of_node.len()
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.of_node.is_empty()
+    }
+
+    /// The class of a node.
+    pub fn get(&self, node: usize) -> Option<u32> {
+        self.of_node[node]
+    }
+
+    /// The class of every node.
+    pub fn as_slice(&self) -> &[Option<u32>] {
+        &self.of_node
+    }
+
+    /// The names of the classes, by class number.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The nodes that have a label.
+    pub fn labelled(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&node| self.of_node[node].is_some()).collect()
+    }
+
+    /// How many nodes each class has.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.classes.len()];
+        self.of_node.iter().flatten().for_each(|&class| counts[class as usize] += 1);
+        counts
+    }
+
+    /// The name of a node's class.
+    pub fn name(&self, node: usize) -> Option<&str> {
+        self.of_node[node].map(|class| self.classes[class as usize].as_str())
+    }
+
+    /// The labels of the given nodes; classes that none of them has are dropped.
+    #[must_use]
+    pub fn select(&self, nodes: &[usize]) -> Self {
+        let mut present = vec![false; self.classes.len()];
+        nodes.iter().filter_map(|&n| self.of_node[n]).for_each(|c| present[c as usize] = true);
+        let mut classes = Vec::new();
+        let renumbered: Vec<u32> = (0..self.classes.len())
+            .map(|class| {
+                if present[class] {
+                    classes.push(self.classes[class].clone());
+                }
+                classes.len().saturating_sub(1) as u32
+            })
+            .collect();
+        let of_node =
+            nodes.iter().map(|&n| self.of_node[n].map(|c| renumbered[c as usize])).collect();
+        Labels { of_node, classes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_with_gaps_become_compact_and_keep_their_names() {
+        let labels = Labels::from_ids(&[5, -1, 1, 5], None).unwrap();
+        assert_eq!(labels.as_slice(), &[Some(1), None, Some(0), Some(1)]);
+        assert_eq!(labels.classes(), &["1", "5"]);
+        assert_eq!(labels.counts(), &[1, 2]);
+    }
+
+    #[test]
+    fn names_that_are_integers_sort_as_integers() {
+        let labels = Labels::from_names(&[Some("10"), Some("9"), None]);
+        assert_eq!(labels.classes(), &["9", "10"]);
+        assert_eq!(labels.get(0), Some(1));
+    }
+
+    #[test]
+    fn selecting_nodes_drops_the_classes_that_went_away() {
+        let labels = Labels::from_names(&[Some("a"), Some("b"), Some("c"), None]);
+        let some = labels.select(&[2, 3, 0]);
+        assert_eq!(some.classes(), &["a", "c"]);
+        assert_eq!(some.as_slice(), &[Some(1), None, Some(0)]);
+    }
+}

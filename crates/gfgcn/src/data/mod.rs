@@ -1,0 +1,12 @@
+//! Datasets: a graph with features, labels and perhaps a split, and the files they come from.
+//!
+//! One file per format. Each reader turns bytes into the same validated [`Dataset`] or an error
+//! that names the file and the place; none allocates more than the file justifies.
+
+mod dataset;
+mod files;
+mod labels;
+
+pub use dataset::Dataset;
+pub use files::{read_file, write_atomically};
+pub use labels::Labels;

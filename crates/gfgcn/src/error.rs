@@ -1,0 +1,160 @@
+//! The one error type of the library.
+//!
+//! Everything about data, files, parameters and numerics is an [`Error`] that carries the numbers
+//! a person needs to act on it. A shape bug *inside* the library is a programmer's mistake and
+//! panics instead.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the fallible functions of this library return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong. The message names the place and the value and says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("{name} is {value}, but must be {expected}")]
+    Parameter {
+        /// The parameter's name as the user writes it.
+        name: &'static str,
+        /// The value that was given.
+        value: String,
+        /// The range that is accepted.
+        expected: String,
+    },
+
+    /// Two sizes that must agree do not.
+    #[error("{what}: expected {expected}, found {found}")]
+    Size {
+        /// What was measured.
+        what: String,
+        /// The size it must have.
+        expected: usize,
+        /// The size it has.
+        found: usize,
+    },
+
+    /// The data contradict themselves or cannot be used.
+    #[error("{0}")]
+    Data(String),
+
+    /// A file's bytes do not follow the format.
+    #[error("{0}")]
+    Format(String),
+
+    /// The linear system could not be factorised.
+    #[error(
+        "the ridge system is not positive definite at pivot {pivot} for λ = {lambda:e}; use a smaller λ"
+    )]
+    NotPositiveDefinite {
+        /// The pivot that was not positive.
+        pivot: usize,
+        /// The λ for which the factorisation failed.
+        lambda: f64,
+    },
+
+    /// The work needs more memory than there is.
+    #[error("{what} needs about {} MiB of memory, but only {} MiB are available; {remedy}", needed >> 20, available >> 20)]
+    Memory {
+        /// The work.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes available.
+        available: u64,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+
+    /// A file could not be opened or read.
+    #[error("cannot read: {0}")]
+    Read(#[source] io::Error),
+
+    /// A file could not be written.
+    #[error("{}: cannot write: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+
+    /// Another error, with the file and the place in it.
+    #[error("{}: {place}{source}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// The place in the file with a trailing `": "`, or empty.
+        place: String,
+        /// What is wrong there.
+        source: Box<Error>,
+    },
+}
+
+impl Error {
+    /// A [`Error::Parameter`].
+    pub fn parameter(
+        name: &'static str,
+        value: impl ToString,
+        expected: impl Into<String>,
+    ) -> Self {
+        Error::Parameter { name, value: value.to_string(), expected: expected.into() }
+    }
+
+    /// Checks that two sizes agree.
+    pub fn check_size(what: impl Into<String>, expected: usize, found: usize) -> Result<()> {
+        if expected == found {
+            Ok(())
+        } else {
+            Err(Error::Size { what: what.into(), expected, found })
+        }
+    }
+
+    /// Names the file in which the error was found.
+    #[must_use]
+    pub fn in_file(self, path: impl AsRef<Path>) -> Self {
+        match self {
+            Error::InFile { .. } | Error::Write { .. } => self,
+            other => Error::InFile {
+                path: path.as_ref().to_owned(),
+                place: String::new(),
+                source: Box::new(other),
+            },
+        }
+    }
+
+    /// Names the file and the place in it (`line 3`, `array labels`) where the error was found.
+    #[must_use]
+    pub fn at(self, path: impl AsRef<Path>, place: impl std::fmt::Display) -> Self {
+        match self {
+            Error::InFile { .. } | Error::Write { .. } => self,
+            other => Error::InFile {
+                path: path.as_ref().to_owned(),
+                place: format!("{place}: "),
+                source: Box::new(other),
+            },
+        }
+    }
+
+    /// Whether the machine failed (a full disk, a read error, too little memory) rather than the
+    /// input being wrong.
+    pub fn is_machine_failure(&self) -> bool {
+        match self {
+            Error::Read(source) => !matches!(
+                source.kind(),
+                io::ErrorKind::NotFound
+                    | io::ErrorKind::PermissionDenied
+                    | io::ErrorKind::IsADirectory
+                    | io::ErrorKind::NotADirectory
+                    | io::ErrorKind::InvalidData
+                    | io::ErrorKind::InvalidInput
+                    | io::ErrorKind::UnexpectedEof
+            ),
+            Error::Write { .. } | Error::Memory { .. } => true,
+            Error::InFile { source, .. } => source.is_machine_failure(),
+            _ => false,
+        }
+    }
+}

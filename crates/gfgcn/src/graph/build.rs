@@ -1,0 +1,219 @@
+//! Building a [`Graph`] from whatever edges a file holds.
+
+use super::{Graph, check_node_count};
+use crate::error::{Error, Result};
+use crate::matrix::check_offsets;
+
+/// What had to be repaired while building a graph. Nothing here is an error; all of it is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repairs {
+    /// Entries that named an edge in a direction that was already there; merged, the largest
+    /// weight kept.
+    pub duplicates: usize,
+    /// Edges from a node to itself; dropped, because the propagation adds one to every node.
+    pub self_loops: usize,
+    /// Edges of weight 0; dropped.
+    pub zero_weights: usize,
+    /// Edges that were given in one direction only and were added in the other.
+    pub symmetrized: usize,
+}
+
+impl Repairs {
+    /// One sentence for each kind of repair that was made.
+    pub fn sentences(&self) -> Vec<String> {
+        [
+            (self.duplicates, "duplicate edge entries merged"),
+            (self.self_loops, "self-loops dropped (the propagation adds its own)"),
+            (self.zero_weights, "edges of weight 0 dropped"),
+            (self.symmetrized, "edges stored in one direction only; the other was added"),
+        ]
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect()
+    }
+}
+
+impl Graph {
+    /// Builds a graph from pairs of node numbers, in any order and direction.
+    ///
+    /// Repeated edges are merged (the largest weight wins), self-loops and edges of weight 0 are
+    /// dropped. An edge list says each edge once, so the missing other direction is added without
+    /// being counted as a repair.
+    ///
+    /// # Errors
+    /// No nodes, a node number ≥ `nodes`, or a weight that is negative, infinite or NaN.
+    pub fn from_edges(
+        nodes: usize,
+        edges: &[(u32, u32)],
+        weights: Option<&[f32]>,
+    ) -> Result<(Graph, Repairs)> {
+        check_node_count(nodes)?;
+        if let Some(w) = weights {
+            Error::check_size("edge weights", edges.len(), w.len())?;
+        }
+        let mut arcs = Vec::with_capacity(edges.len());
+        for (k, &(from, to)) in edges.iter().enumerate() {
+            for node in [from, to] {
+                if node as usize >= nodes {
+                    return Err(Error::Data(format!(
+                        "edge {k} names node {node}, but the nodes are 0 to {}",
+                        nodes - 1
+                    )));
+                }
+            }
+            let weight = weights.map_or(1.0, |w| w[k]);
+            check_weight(weight).map_err(|problem| {
+                Error::Data(format!("edge {k} from {from} to {to} {problem}"))
+            })?;
+            arcs.push(Arc { from, to, weight });
+        }
+        let (graph, mut repairs) = build(nodes, arcs);
+        repairs.symmetrized = 0;
+        Ok((graph, repairs))
+    }
+
+    /// Builds a graph from a square adjacency matrix in compressed rows. Columns may be unsorted.
+    ///
+    /// Besides the repairs of [`Graph::from_edges`], edges stored in one direction only are added
+    /// in the other and counted.
+    ///
+    /// # Errors
+    /// Offsets that do not start at 0, decrease or do not end at the number of entries; a column
+    /// index past the last node; a weight that is negative, infinite or NaN.
+    pub fn from_csr(
+        offsets: &[usize],
+        columns: &[u32],
+        weights: Option<&[f32]>,
+    ) -> Result<(Graph, Repairs)> {
+        check_offsets(offsets, columns.len())?;
+        let nodes = offsets.len() - 1;
+        check_node_count(nodes)?;
+        if let Some(w) = weights {
+            Error::check_size("edge weights", columns.len(), w.len())?;
+        }
+        let mut arcs = Vec::with_capacity(columns.len());
+        for from in 0..nodes {
+            for k in offsets[from]..offsets[from + 1] {
+                let to = columns[k];
+                if to as usize >= nodes {
+                    return Err(Error::Data(format!(
+                        "row {from} has column index {to}, but there are {nodes} nodes"
+                    )));
+                }
+                let weight = weights.map_or(1.0, |w| w[k]);
+                check_weight(weight).map_err(|problem| {
+                    Error::Data(format!("the edge from node {from} to node {to} {problem}"))
+                })?;
+                arcs.push(Arc { from: from as u32, to, weight });
+            }
+        }
+        Ok(build(nodes, arcs))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Arc {
+    from: u32,
+    to: u32,
+    weight: f32,
+}
+
+fn check_weight(weight: f32) -> Result<(), String> {
+    if weight.is_finite() && weight >= 0.0 {
+        Ok(())
+    } else {
+        Err(format!("has weight {weight}; weights must be finite and not negative"))
+    }
+}
+
+/// Merges checked arcs into a simple undirected graph.
+fn build(nodes: usize, mut arcs: Vec<Arc>) -> (Graph, Repairs) {
+    let mut repairs = Repairs::default();
+    arcs.retain(|arc| {
+        if arc.from == arc.to {
+            repairs.self_loops += 1;
+        } else if arc.weight == 0.0 {
+            repairs.zero_weights += 1;
+        }
+        arc.from != arc.to && arc.weight != 0.0
+    });
+    // Both directions of an edge side by side, its smaller end first.
+    arcs.sort_unstable_by_key(|arc| (arc.from.min(arc.to), arc.from.max(arc.to), arc.from));
+    let mut edges: Vec<Arc> = Vec::with_capacity(arcs.len());
+    for same in arcs.chunk_by(|a, b| {
+        a.from.min(a.to) == b.from.min(b.to) && a.from.max(a.to) == b.from.max(b.to)
+    }) {
+        let forward = same.iter().filter(|arc| arc.from < arc.to).count();
+        let directions = usize::from(forward > 0) + usize::from(forward < same.len());
+        repairs.duplicates += same.len() - directions;
+        repairs.symmetrized += 2 - directions;
+        let weight = same.iter().fold(0.0, |largest: f32, arc| largest.max(arc.weight));
+        let (from, to) = (same[0].from.min(same[0].to), same[0].from.max(same[0].to));
+        edges.push(Arc { from, to, weight });
+    }
+    drop(arcs);
+    (compress(nodes, &edges), repairs)
+}
+
+/// Counting sort of unique edges (smaller end first, sorted) into compressed rows.
+fn compress(nodes: usize, edges: &[Arc]) -> Graph {
+    let mut offsets = vec![0u64; nodes + 1];
+    for edge in edges {
+        offsets[edge.from as usize + 1] += 1;
+        offsets[edge.to as usize + 1] += 1;
+    }
+    for i in 0..nodes {
+        offsets[i + 1] += offsets[i];
+    }
+    let mut next: Vec<u64> = offsets[..nodes].to_vec();
+    let mut neighbours = vec![0u32; 2 * edges.len()];
+    let mut weights = vec![1.0f32; 2 * edges.len()];
+    let mut place = |row: u32, neighbour: u32, weight: f32| {
+        let slot = &mut next[row as usize];
+        neighbours[*slot as usize] = neighbour;
+        weights[*slot as usize] = weight;
+        *slot += 1;
+    };
+    // Smaller neighbours first, then larger ones: each row comes out sorted.
+    for edge in edges {
+        place(edge.to, edge.from, edge.weight);
+    }
+    for edge in edges {
+        place(edge.from, edge.to, edge.weight);
+    }
+    let weighted = edges.iter().any(|edge| edge.weight != 1.0);
+    Graph { offsets, neighbours, weights: weighted.then_some(weights) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_duplicates_and_drops_self_loops_without_counting_the_other_direction() {
+        let edges = [(2, 0), (0, 2), (0, 2), (1, 1), (1, 2)];
+        let (graph, repairs) = Graph::from_edges(3, &edges, None).unwrap();
+        assert_eq!(graph.neighbours(2), &[0, 1]);
+        assert_eq!(graph.edges(), 2);
+        assert_eq!(repairs, Repairs { duplicates: 1, self_loops: 1, ..Repairs::default() });
+    }
+
+    #[test]
+    fn counts_the_directions_it_had_to_add_to_an_adjacency() {
+        let (graph, repairs) = Graph::from_csr(&[0, 2, 2, 3], &[2, 1, 0], None).unwrap();
+        assert_eq!(graph.neighbours(0), &[1, 2]);
+        assert_eq!(graph.neighbours(1), &[0]);
+        assert_eq!(repairs.symmetrized, 1);
+        assert_eq!(repairs.duplicates, 0);
+    }
+
+    #[test]
+    fn the_largest_weight_of_an_edge_wins_and_zero_is_no_edge() {
+        let edges = [(0, 1), (1, 0), (1, 2)];
+        let (graph, repairs) = Graph::from_edges(3, &edges, Some(&[2.0, 3.0, 0.0])).unwrap();
+        assert_eq!(graph.weights(0), Some(&[3.0f32][..]));
+        assert_eq!(graph.degree(2), 0);
+        assert_eq!(repairs.zero_weights, 1);
+    }
+}

@@ -1,0 +1,372 @@
+//! Dense and sparse matrices, row-major, with validated contents.
+//!
+//! Linear algebra proper lives in [`crate::linalg`]; these types only hold data and keep its
+//! invariants, so that the code that computes never has to check them again.
+
+use crate::error::{Error, Result};
+use rayon::prelude::*;
+
+/// A dense row-major matrix.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matrix<T> {
+    rows: usize,
+    cols: usize,
+    data: Vec<T>,
+}
+
+impl<T: Copy + Default> Matrix<T> {
+    /// A matrix of zeros.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Matrix { rows, cols, data: vec![T::default(); rows * cols] }
+    }
+
+    /// Takes row-major data; `data.len()` must be `rows * cols`.
+    pub fn from_rows(rows: usize, cols: usize, data: Vec<T>) -> Result<Self> {
+        let expected = rows
+            .checked_mul(cols)
+            .ok_or_else(|| Error::Data(format!("a {rows} × {cols} matrix is too large")))?;
+        Error::check_size(format!("entries of a {rows} × {cols} matrix"), expected, data.len())?;
+        Ok(Matrix { rows, cols, data })
+    }
+
+    /// Fills a matrix from a function of row and column.
+    pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
+        let mut data = Vec::with_capacity(rows * cols);
+        for i in 0..rows {
+            data.extend((0..cols).map(|j| f(i, j)));
+        }
+        Matrix { rows, cols, data }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[T] {
+        &self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// Row `i`, to be written.
+    pub fn row_mut(&mut self, i: usize) -> &mut [T] {
+        &mut self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// All entries, row by row.
+    pub fn as_slice(&self) -> &[T] {
+        &self.data
+    }
+
+    /// All entries, row by row, to be written.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+
+    /// The rows at the given positions, in that order.
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let mut data = Vec::with_capacity(rows.len() * self.cols);
+        for &i in rows {
+            data.extend_from_slice(self.row(i));
+        }
+        Matrix { rows: rows.len(), cols: self.cols, data }
+    }
+}
+
+impl<T> std::ops::Index<(usize, usize)> for Matrix<T> {
+    type Output = T;
+    fn index(&self, (i, j): (usize, usize)) -> &T {
+        debug_assert!(j < self.cols);
+        &self.data[i * self.cols + j]
+    }
+}
+
+impl<T> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
+        debug_assert!(j < self.cols);
+        &mut self.data[i * self.cols + j]
+    }
+}
+
+/// A sparse matrix in compressed rows: sorted, unique columns; no stored zeros.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseMatrix {
+    cols: usize,
+    offsets: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl SparseMatrix {
+    /// Validates compressed rows and brings them into canonical form: columns sorted within each
+    /// row, repeated entries added up, zeros dropped.
+    pub fn from_csr(
+        cols: usize,
+        offsets: &[usize],
+        indices: &[u32],
+        values: &[f32],
+    ) -> Result<Self> {
+        check_offsets(offsets, indices.len())?;
+        Error::check_size("values of a sparse matrix", indices.len(), values.len())?;
+        let mut out = SparseMatrix {
+            cols,
+            offsets: Vec::with_capacity(offsets.len()),
+            indices: Vec::with_capacity(indices.len()),
+            values: Vec::with_capacity(indices.len()),
+        };
+        out.offsets.push(0);
+        let mut row = Vec::new();
+        for (i, window) in offsets.windows(2).enumerate() {
+            let range = window[0]..window[1];
+            row.clear();
+            row.extend(indices[range.clone()].iter().copied().zip(values[range].iter().copied()));
+            row.sort_by_key(|&(column, _)| column);
+            for &(column, value) in &row {
+                if column as usize >= cols {
+                    return Err(Error::Data(format!(
+                        "row {i} has column index {column}, but there are {cols} columns"
+                    )));
+                }
+                let start = out.offsets[i];
+                match out.indices[start..].last() {
+                    Some(&last) if last == column => *out.values.last_mut().unwrap() += value,
+                    _ => {
+                        out.indices.push(column);
+                        out.values.push(value);
+                    }
+                }
+            }
+            out.drop_zeros_since(out.offsets[i]);
+            out.offsets.push(out.indices.len());
+        }
+        Ok(out)
+    }
+
+    fn drop_zeros_since(&mut self, start: usize) {
+        let mut kept = start;
+        for k in start..self.indices.len() {
+            if self.values[k] != 0.0 {
+                self.indices[kept] = self.indices[k];
+                self.values[kept] = self.values[k];
+                kept += 1;
+            }
+        }
+        self.indices.truncate(kept);
+        self.values.truncate(kept);
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// The number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// The columns and values of row `i`.
+    pub fn row(&self, i: usize) -> (&[u32], &[f32]) {
+        let range = self.offsets[i]..self.offsets[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// Row offsets, `rows + 1` of them.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Column indices, row by row.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// Values, row by row.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+}
+
+/// Checks that row offsets start at 0, never decrease and end at the number of entries.
+pub(crate) fn check_offsets(offsets: &[usize], entries: usize) -> Result<()> {
+    match offsets.first() {
+        None => return Err(Error::Data("the row offsets are empty, but need rows + 1".into())),
+        Some(&first) if first != 0 => {
+            return Err(Error::Data(format!(
+                "the row offsets start at {first}, but must start at 0"
+            )));
+        }
+        _ => {}
+    }
+    if let Some(i) = offsets.windows(2).position(|w| w[0] > w[1]) {
+        let (before, after) = (offsets[i], offsets[i + 1]);
+        return Err(Error::Data(format!(
+            "the row offsets decrease from {before} to {after} at row {i}"
+        )));
+    }
+    let last = offsets[offsets.len() - 1];
+    if last != entries {
+        return Err(Error::Data(format!(
+            "the row offsets end at {last}, but there are {entries} entries"
+        )));
+    }
+    Ok(())
+}
+
+/// Node features X, one row per node: finite `f32` values, at least one column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Features {
+    /// Every value is stored.
+    Dense(Matrix<f32>),
+    /// Only the values other than zero are stored.
+    Sparse(SparseMatrix),
+}
+
+impl Features {
+    /// Dense features; refuses NaN and infinite values, naming the row and column.
+    pub fn dense(matrix: Matrix<f32>) -> Result<Self> {
+        check_columns(matrix.cols())?;
+        match matrix.as_slice().iter().position(|v| !v.is_finite()) {
+            Some(k) => Err(not_finite(k / matrix.cols(), k % matrix.cols(), matrix.as_slice()[k])),
+            None => Ok(Features::Dense(matrix)),
+        }
+    }
+
+    /// Sparse features; refuses NaN and infinite values, naming the row and column.
+    pub fn sparse(matrix: SparseMatrix) -> Result<Self> {
+        check_columns(matrix.cols())?;
+        match matrix.values().iter().position(|v| !v.is_finite()) {
+            Some(k) => {
+                let row = matrix.offsets().partition_point(|&offset| offset <= k) - 1;
+                Err(not_finite(row, matrix.indices()[k] as usize, matrix.values()[k]))
+            }
+            None => Ok(Features::Sparse(matrix)),
+        }
+    }
+
+    /// The number of nodes.
+    pub fn rows(&self) -> usize {
+        match self {
+            Features::Dense(m) => m.rows(),
+            Features::Sparse(m) => m.rows(),
+        }
+    }
+
+    /// The number of features per node.
+    pub fn cols(&self) -> usize {
+        match self {
+            Features::Dense(m) => m.cols(),
+            Features::Sparse(m) => m.cols(),
+        }
+    }
+
+    /// The number of values other than zero.
+    pub fn nonzeros(&self) -> usize {
+        match self {
+            Features::Dense(m) => m.as_slice().iter().filter(|&&v| v != 0.0).count(),
+            Features::Sparse(m) => m.nnz(),
+        }
+    }
+
+    /// Calls `f(column, value)` for the nonzero entries of row `i`, in column order.
+    pub fn for_each_in_row(&self, i: usize, mut f: impl FnMut(usize, f32)) {
+        match self {
+            Features::Dense(m) => {
+                m.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0).for_each(|(j, &v)| f(j, v));
+            }
+            Features::Sparse(m) => {
+                let (columns, values) = m.row(i);
+                columns.iter().zip(values).for_each(|(&j, &v)| f(j as usize, v));
+            }
+        }
+    }
+
+    /// The features of the given nodes, in that order.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        match self {
+            Features::Dense(m) => Features::Dense(m.select_rows(rows)),
+            Features::Sparse(m) => {
+                let mut out = SparseMatrix {
+                    cols: m.cols,
+                    offsets: vec![0],
+                    indices: Vec::new(),
+                    values: Vec::new(),
+                };
+                for &i in rows {
+                    let (columns, values) = m.row(i);
+                    out.indices.extend_from_slice(columns);
+                    out.values.extend_from_slice(values);
+                    out.offsets.push(out.indices.len());
+                }
+                Features::Sparse(out)
+            }
+        }
+    }
+
+    /// Divides every row by the sum of its absolute values; rows of zeros stay as they are.
+    #[must_use]
+    pub fn row_normalized(mut self) -> Self {
+        fn normalize(row: &mut [f32]) {
+            let sum: f64 = row.iter().map(|v| f64::from(v.abs())).sum();
+            if sum > 0.0 {
+                row.iter_mut().for_each(|v| *v = (f64::from(*v) / sum) as f32);
+            }
+        }
+        match &mut self {
+            Features::Dense(m) => (0..m.rows()).for_each(|i| normalize(m.row_mut(i))),
+            Features::Sparse(m) => {
+                for w in m.offsets.windows(2) {
+                    normalize(&mut m.values[w[0]..w[1]]);
+                }
+            }
+        }
+        self
+    }
+
+    /// X · W for a dense W (features × targets), in `f64`: one row per node.
+    pub fn times(&self, weights: &Matrix<f64>) -> Matrix<f64> {
+        assert_eq!(self.cols(), weights.rows(), "features and weights differ in their dimension");
+        let mut out = Matrix::zeros(self.rows(), weights.cols());
+        if weights.cols() == 0 {
+            return out;
+        }
+        out.as_mut_slice().par_chunks_mut(weights.cols()).enumerate().for_each(|(i, sum)| {
+            self.for_each_in_row(i, |j, value| {
+                for (s, w) in sum.iter_mut().zip(weights.row(j)) {
+                    *s += f64::from(value) * w;
+                }
+            });
+        });
+        out
+    }
+}
+
+fn check_columns(cols: usize) -> Result<()> {
+    match cols {
+        0 => Err(Error::Data(
+            "there are no feature columns; every node needs at least one feature".into(),
+        )),
+        cols if cols > u32::MAX as usize => {
+            Err(Error::Data(format!("{cols} feature columns are more than 32 bits can number")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn not_finite(row: usize, column: usize, value: f32) -> Error {
+    Error::Data(format!(
+        "the feature at row {row}, column {column} is {value} as a 32-bit float; \
+         features must be finite numbers below 3.4e38 in size"
+    ))
+}

@@ -1,0 +1,299 @@
+//! Splits: which nodes train, which choose λ, which are scored.
+
+use crate::data::Labels;
+use crate::error::{Error, Result};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Disjoint sets of nodes for training, validation and testing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    train: Vec<usize>,
+    validation: Vec<usize>,
+    test: Vec<usize>,
+}
+
+impl Split {
+    /// A split of `nodes` nodes.
+    ///
+    /// # Errors
+    /// An empty training part, a node out of range, or a node that is named twice.
+    pub fn new(
+        nodes: usize,
+        train: Vec<usize>,
+        validation: Vec<usize>,
+        test: Vec<usize>,
+    ) -> Result<Self> {
+        let split = Split { train, validation, test };
+        if split.train.is_empty() {
+            return Err(Error::Data("the training part of the split is empty".into()));
+        }
+        let mut part_of: Vec<Option<&str>> = vec![None; nodes];
+        for (name, part) in split.parts() {
+            for &node in part {
+                if node >= nodes {
+                    return Err(Error::Data(format!(
+                        "the {name} part names node {node}, but the nodes are 0 to {}",
+                        nodes.saturating_sub(1)
+                    )));
+                }
+                match part_of[node].replace(name) {
+                    Some(other) if other == name => {
+                        return Err(Error::Data(format!(
+                            "the {name} part names node {node} twice"
+                        )));
+                    }
+                    Some(other) => {
+                        return Err(Error::Data(format!(
+                            "node {node} is in the {other} part and in the {name} part"
+                        )));
+                    }
+                    None => {}
+                }
+            }
+        }
+        Ok(split)
+    }
+
+    /// Every labelled node trains; nothing is held out.
+    pub fn all_labelled(labels: &Labels) -> Result<Self> {
+        let train = labels.labelled();
+        if train.is_empty() {
+            return Err(Error::Data(
+                "no node has a label, so there is nothing to learn from".into(),
+            ));
+        }
+        Split::new(labels.len(), train, Vec::new(), Vec::new())
+    }
+
+    /// Divides the labelled nodes of each class at random by a ratio.
+    ///
+    /// A class of `n` nodes gives `round(n·train)` and `round(n·(train + validation))` as its cuts,
+    /// with the shares of [`Ratio`]; the same seed always gives the same split.
+    ///
+    /// # Errors
+    /// If a class would be left without a training node; the message says which.
+    pub fn stratified(labels: &Labels, ratio: Ratio, seed: u64) -> Result<Self> {
+        let mut of_class = vec![Vec::new(); labels.classes().len()];
+        for node in labels.labelled() {
+            of_class[labels.as_slice()[node].unwrap_or_default() as usize].push(node);
+        }
+        let (mut train, mut validation, mut test) = (Vec::new(), Vec::new(), Vec::new());
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        for (class, mut nodes) in of_class.into_iter().enumerate() {
+            shuffle(&mut nodes, &mut random);
+            let cut = |share: f64| (nodes.len() as f64 * share).round() as usize;
+            let (first, second) =
+                (cut(ratio.train_share()), cut(ratio.train_share() + ratio.validation_share()));
+            if first == 0 {
+                return Err(Error::Data(format!(
+                    "ratio {ratio} leaves class {:?} ({} nodes) without a training node; \
+                     use a larger training share",
+                    labels.classes()[class],
+                    nodes.len()
+                )));
+            }
+            train.extend_from_slice(&nodes[..first]);
+            validation.extend_from_slice(&nodes[first..second]);
+            test.extend_from_slice(&nodes[second..]);
+        }
+        for part in [&mut train, &mut validation, &mut test] {
+            part.sort_unstable();
+        }
+        Split::new(labels.len(), train, validation, test)
+    }
+
+    /// The training nodes.
+    pub fn train(&self) -> &[usize] {
+        &self.train
+    }
+
+    /// The validation nodes.
+    pub fn validation(&self) -> &[usize] {
+        &self.validation
+    }
+
+    /// The test nodes.
+    pub fn test(&self) -> &[usize] {
+        &self.test
+    }
+
+    /// The three parts with their names.
+    pub fn parts(&self) -> [(&'static str, &[usize]); 3] {
+        [("training", &self.train), ("validation", &self.validation), ("test", &self.test)]
+    }
+
+    /// Restricts the split to some nodes out of `total`, renumbered by their position. The
+    /// training part may come out empty.
+    pub(crate) fn select(&self, nodes: &[usize], total: usize) -> Split {
+        let mut position = vec![None; total];
+        for (k, &node) in nodes.iter().enumerate() {
+            position[node] = Some(k);
+        }
+        let renumber =
+            |part: &[usize]| part.iter().filter_map(|&node| position[node]).collect::<Vec<_>>();
+        Split {
+            train: renumber(&self.train),
+            validation: renumber(&self.validation),
+            test: renumber(&self.test),
+        }
+    }
+
+    pub(crate) fn check_nodes(&self, nodes: usize) -> Result<()> {
+        let largest = self.parts().into_iter().flat_map(|(_, part)| part).max();
+        match largest {
+            Some(&node) if node >= nodes => Err(Error::Data(format!(
+                "the split names node {node}, but the nodes are 0 to {}",
+                nodes - 1
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Fisher–Yates with an unbiased draw. Written out because a split must stay the same for a seed
+/// in every version, which shuffles in libraries do not promise.
+fn shuffle(nodes: &mut [usize], random: &mut ChaCha8Rng) {
+    for i in (1..nodes.len()).rev() {
+        let choices = i as u64 + 1;
+        let unbiased = u64::MAX - u64::MAX % choices;
+        let draw = loop {
+            let draw = random.next_u64();
+            if draw < unbiased {
+                break draw;
+            }
+        };
+        nodes.swap(i, (draw % choices) as usize);
+    }
+}
+
+/// Shares of training, validation and test, such as `1:1:8`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Ratio {
+    train: f64,
+    validation: f64,
+    test: f64,
+}
+
+impl Ratio {
+    /// The paper's ratio, 1:1:8.
+    pub const PAPER: Ratio = Ratio { train: 1.0, validation: 1.0, test: 8.0 };
+
+    /// Shares in any unit: positive training, validation and test not negative, all finite.
+    pub fn new(train: f64, validation: f64, test: f64) -> Result<Self> {
+        let ratio = Ratio { train, validation, test };
+        let shares = [train, validation, test];
+        let sum: f64 = shares.iter().sum();
+        if train > 0.0 && shares.iter().all(|&s| s >= 0.0) && sum.is_finite() {
+            Ok(ratio)
+        } else {
+            Err(Error::parameter(
+                "ratio",
+                ratio,
+                "train:validation:test with a positive training share and no negative one, \
+                 such as 1:1:8",
+            ))
+        }
+    }
+
+    fn sum(&self) -> f64 {
+        self.train + self.validation + self.test
+    }
+
+    /// The part of the nodes that trains, 0 to 1.
+    pub fn train_share(&self) -> f64 {
+        self.train / self.sum()
+    }
+
+    /// The part of the nodes that validates, 0 to 1.
+    pub fn validation_share(&self) -> f64 {
+        self.validation / self.sum()
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.train, self.validation, self.test)
+    }
+}
+
+impl FromStr for Ratio {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let shares: Option<Vec<f64>> = text.split(':').map(|s| s.trim().parse().ok()).collect();
+        match shares.as_deref() {
+            Some(&[train, validation, test]) => Ratio::new(train, validation, test),
+            _ => Err(Error::parameter("ratio", text, "train:validation:test, such as 1:1:8")),
+        }
+    }
+}
+
+impl TryFrom<String> for Ratio {
+    type Error = Error;
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Ratio> for String {
+    fn from(ratio: Ratio) -> String {
+        ratio.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels() -> Labels {
+        let ids: Vec<i64> = (0..200).map(|i| if i % 10 == 0 { -1 } else { i % 3 }).collect();
+        Labels::from_ids(&ids, None).unwrap()
+    }
+
+    #[test]
+    fn a_stratified_split_divides_every_class_by_the_ratio() {
+        let labels = labels();
+        let split = Split::stratified(&labels, Ratio::PAPER, 7).unwrap();
+        let total: usize = split.parts().iter().map(|(_, part)| part.len()).sum();
+        assert_eq!(total, labels.labelled().len());
+        for class in 0..3 {
+            let of_class =
+                |part: &[usize]| part.iter().filter(|&&n| labels.get(n) == Some(class)).count();
+            assert_eq!(of_class(split.train()), 6);
+            assert_eq!(of_class(split.validation()), 6);
+            assert_eq!(of_class(split.test()), 48);
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_the_split() {
+        let labels = labels();
+        let split = |seed| Split::stratified(&labels, Ratio::PAPER, seed).unwrap();
+        assert_eq!(split(1), split(1));
+        assert_ne!(split(1), split(2));
+    }
+
+    #[test]
+    fn a_class_without_a_training_node_is_named() {
+        let labels = Labels::from_names(&[Some("a"), Some("a"), Some("rare")]);
+        let ratio = Ratio::new(1.0, 0.0, 2.0).unwrap();
+        let error = Split::stratified(&labels, ratio, 0).unwrap_err().to_string();
+        assert!(error.contains("\"rare\" (1 nodes)"), "{error}");
+    }
+
+    #[test]
+    fn bad_parts_are_refused() {
+        let new = |train: &[usize], test: &[usize]| {
+            Split::new(3, train.to_vec(), vec![], test.to_vec()).map_err(|e| e.to_string())
+        };
+        assert!(new(&[], &[1]).unwrap_err().contains("empty"));
+        assert!(new(&[0, 0], &[]).unwrap_err().contains("twice"));
+        assert!(new(&[0, 1], &[1]).unwrap_err().contains("training part and in the test"));
+        assert!(new(&[3], &[]).unwrap_err().contains("0 to 2"));
+        assert!("1:1".parse::<Ratio>().is_err() && "0:1:1".parse::<Ratio>().is_err());
+    }
+}
