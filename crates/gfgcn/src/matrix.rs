@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A dense row-major matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,6 +76,78 @@ impl<T: Copy + Default> Matrix<T> {
             data.extend_from_slice(self.row(i));
         }
         Matrix { rows: rows.len(), cols: self.cols, data }
+    }
+
+    /// A range of columns.
+    pub fn select_columns(&self, columns: Range<usize>) -> Self {
+        let mut data = Vec::with_capacity(self.rows * columns.len());
+        for i in 0..self.rows {
+            data.extend_from_slice(&self.row(i)[columns.clone()]);
+        }
+        Matrix { rows: self.rows, cols: columns.len(), data }
+    }
+
+    /// Matrices with the same number of rows, one beside the other.
+    ///
+    /// # Panics
+    /// If there are none, or their rows differ.
+    pub fn side_by_side(parts: &[&Self]) -> Self {
+        let rows = parts[0].rows;
+        assert!(parts.iter().all(|part| part.rows == rows), "all parts have {rows} rows");
+        let cols = parts.iter().map(|part| part.cols).sum();
+        let data = (0..rows).flat_map(|i| parts.iter().flat_map(move |part| part.row(i))).copied();
+        Matrix { rows, cols, data: data.collect() }
+    }
+
+    /// Matrices with the same number of columns, one below the other.
+    ///
+    /// # Panics
+    /// If there are none, or their columns differ.
+    pub fn stacked(parts: &[Self]) -> Self {
+        let cols = parts[0].cols;
+        assert!(parts.iter().all(|part| part.cols == cols), "all parts have {cols} columns");
+        let rows = parts.iter().map(|part| part.rows).sum();
+        let data = parts.iter().flat_map(|part| &part.data).copied().collect();
+        Matrix { rows, cols, data }
+    }
+}
+
+impl Matrix<f64> {
+    /// The mean of each column.
+    pub fn column_means(&self) -> Vec<f64> {
+        let mut means = vec![0.0; self.cols];
+        for i in 0..self.rows {
+            means.iter_mut().zip(self.row(i)).for_each(|(mean, value)| *mean += value);
+        }
+        means.iter_mut().for_each(|mean| *mean /= self.rows.max(1) as f64);
+        means
+    }
+
+    /// Adds `factor` times a vector to every row.
+    pub fn add_to_rows(&mut self, factor: f64, vector: &[f64]) {
+        for i in 0..self.rows {
+            self.row_mut(i).iter_mut().zip(vector).for_each(|(value, v)| *value += factor * v);
+        }
+    }
+
+    /// Rounded to single precision.
+    pub fn to_f32(&self) -> Matrix<f32> {
+        Matrix {
+            rows: self.rows,
+            cols: self.cols,
+            data: self.data.iter().map(|&value| value as f32).collect(),
+        }
+    }
+}
+
+impl Matrix<f32> {
+    /// In double precision, exactly.
+    pub fn to_f64(&self) -> Matrix<f64> {
+        Matrix {
+            rows: self.rows,
+            cols: self.cols,
+            data: self.data.iter().map(|&value| f64::from(value)).collect(),
+        }
     }
 }
 
@@ -332,6 +405,23 @@ impl Features {
             }
         }
         self
+    }
+
+    /// The features as `cols` columns in a new order: column j goes to `columns[j]`, or away.
+    #[must_use]
+    pub fn map_columns(&self, columns: &[Option<u32>], cols: usize) -> Self {
+        let mut entries = Vec::new();
+        let mut out =
+            SparseMatrix { cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
+        for i in 0..self.rows() {
+            entries.clear();
+            self.for_each_in_row(i, |j, value| entries.extend(columns[j].map(|j| (j, value))));
+            entries.sort_unstable_by_key(|&(j, _)| j);
+            out.indices.extend(entries.iter().map(|&(j, _)| j));
+            out.values.extend(entries.iter().map(|&(_, value)| value));
+            out.offsets.push(out.indices.len());
+        }
+        Features::Sparse(out)
     }
 
     /// X · W for a dense W (features × targets), in `f64`: one row per node.

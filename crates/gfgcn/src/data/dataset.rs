@@ -3,12 +3,12 @@
 use super::Labels;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Repairs};
+use crate::hex::hex;
 use crate::matrix::Features;
 use crate::split::Split;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 /// Everything known about a graph's nodes; the parts agree in size.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,10 +196,7 @@ impl Dataset {
             hash.update(label.unwrap_or_default().as_bytes());
             hash.update([0]);
         }
-        hash.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex(&hash.finalize())
     }
 }
 

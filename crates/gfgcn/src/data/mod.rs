@@ -3,9 +3,12 @@
 //! One file per format. Each reader turns bytes into the same validated [`Dataset`] or an error
 //! that names the file and the place; none allocates more than the file justifies.
 
+mod archive;
 mod dataset;
 mod files;
 mod labels;
+mod npy;
+pub mod npz;
 
 pub use dataset::Dataset;
 pub use files::{read_file, write_atomically};

@@ -3,12 +3,14 @@
 //! A [`Graph`] can only be had through [`Graph::from_edges`] or [`Graph::from_csr`], which repair
 //! what can be repaired (and count it in [`Repairs`]) and refuse the rest. Everything downstream
 //! relies on the invariants: symmetric, sorted and unique neighbours, no self-loops, weights finite
-//! and positive. The self-loops of Ã = A + I are added by the propagation, once.
+//! and positive. The self-loops of Ã = A + I are added by the [`Propagator`], once.
 
 mod build;
 mod components;
+mod propagator;
 
 pub use build::Repairs;
+pub use propagator::{Normalization, Propagator};
 
 use crate::error::{Error, Result};
 

@@ -1,0 +1,118 @@
+//! Members of a zip archive, read with care.
+//!
+//! Nothing is ever extracted to disk. A member is decompressed only when asked for, and refused when
+//! it expands further than data of this kind does.
+
+use crate::error::{Error, Result};
+use std::collections::HashSet;
+use std::io::{Cursor, Read, Seek, Write};
+use zip::ZipArchive;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+/// A member may expand to this much whatever its compressed size,
+const FREE_EXPANSION: u64 = 64 << 20;
+/// and beyond that to this multiple of its compressed size.
+const MAX_RATIO: u64 = 200;
+
+/// An open archive of arrays.
+pub(crate) struct Archive<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+    /// Member names without the `.npy` ending, by position.
+    names: Vec<String>,
+}
+
+impl<'a> Archive<'a> {
+    /// Opens an archive and checks its list of members.
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self> {
+        let zip = ZipArchive::new(Cursor::new(bytes))
+            .map_err(|e| Error::Format(format!("is not a readable .npz (zip) archive ({e})")))?;
+        let mut names = Vec::with_capacity(zip.len());
+        let mut seen = HashSet::new();
+        for name in zip.file_names() {
+            let name = name.map_err(|e| Error::Format(format!("a member's name is bad ({e})")))?;
+            if name.contains("..") || name.starts_with('/') || name.contains('\\') {
+                return Err(Error::Format(format!(
+                    "member {name:?} has a name that leads outside"
+                )));
+            }
+            let name = name.strip_suffix(".npy").unwrap_or(&name).to_owned();
+            if !seen.insert(name.clone()) {
+                return Err(Error::Format(format!("member {name:?} is there twice")));
+            }
+            names.push(name);
+        }
+        if let Some(listed) = listed_members(bytes)
+            && listed != names.len()
+        {
+            return Err(Error::Format(format!(
+                "the archive lists {listed} members, but {} different ones; one is there twice",
+                names.len()
+            )));
+        }
+        Ok(Archive { zip, names })
+    }
+
+    /// The names of all members, without the `.npy` ending.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The decompressed bytes of a member, if it is there.
+    pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        let Some(position) = self.names.iter().position(|member| member == name) else {
+            return Ok(None);
+        };
+        self.read_at(position).map(Some)
+    }
+
+    fn read_at(&mut self, position: usize) -> Result<Vec<u8>> {
+        let mut member = self
+            .zip
+            .by_index(position)
+            .map_err(|e| Error::Format(format!("cannot be opened ({e})")))?;
+        let limit = FREE_EXPANSION + MAX_RATIO.saturating_mul(member.compressed_size());
+        if member.size() > limit {
+            return Err(too_large(member.size(), member.compressed_size()));
+        }
+        // Grows as bytes arrive: the claimed size allocates nothing.
+        let mut bytes = Vec::new();
+        (&mut member)
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|e| Error::Format(format!("cannot be decompressed ({e})")))?;
+        if bytes.len() as u64 > limit {
+            return Err(too_large(bytes.len() as u64, member.compressed_size()));
+        }
+        Ok(bytes)
+    }
+}
+
+fn too_large(size: u64, compressed: u64) -> Error {
+    Error::Format(format!(
+        "expands from {compressed} to {size} bytes or more, which looks like a zip bomb; \
+         if it is not, save the archive uncompressed"
+    ))
+}
+
+/// The number of members that the end of the archive claims, unless it is in the 64-bit record.
+fn listed_members(bytes: &[u8]) -> Option<usize> {
+    const END: &[u8] = b"PK\x05\x06";
+    let start = bytes.windows(END.len()).rposition(|window| window == END)?;
+    let count = bytes.get(start + 10..start + 12)?;
+    let count = u16::from_le_bytes([count[0], count[1]]);
+    (count != u16::MAX).then_some(usize::from(count))
+}
+
+/// Writes members in order, deflated, with a fixed date so that the same data give the same bytes.
+pub(crate) fn write<W: Write + Seek>(out: W, members: &[(&str, Vec<u8>)]) -> std::io::Result<()> {
+    let mut zip = ZipWriter::new(out);
+    let options = SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Deflated)
+        .large_file(members.iter().any(|(_, bytes)| bytes.len() >= u32::MAX as usize));
+    for (name, bytes) in members {
+        zip.start_file(format!("{name}.npy"), options)?;
+        zip.write_all(bytes)?;
+    }
+    zip.finish()?;
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Comparing filters over many splits, sharing what can be shared.
+//!
+//! The features are propagated once for all filters (or for as many at a time as the memory
+//! allows), each split is solved on its own, and all splits of a filter are scored by one
+//! propagation of their targets side by side.
+
+use crate::classifier::{Fitted, Options, Task};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::filter::{ChebyshevSeries, Filter, Propagated, propagate};
+use crate::graph::Propagator;
+use crate::matrix::{Features, Matrix};
+use crate::metrics::Summary;
+use crate::predictor::{Predictor, score_all};
+use crate::ridge::decode;
+use crate::split::Split;
+use rayon::prelude::*;
+use std::time::{Duration, Instant};
+
+/// Filters to be compared on the same splits with the same options.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The filters, each evaluated on every split.
+    pub filters: Vec<Filter>,
+    /// The splits; each needs test nodes.
+    pub splits: Vec<Split>,
+    /// Everything else.
+    pub options: Options,
+    /// Bytes that filtered features may take at a time; more filters than fit are propagated in
+    /// turns. Does not change any result.
+    pub memory: u64,
+}
+
+/// What one filter achieved.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The filter.
+    pub filter: Filter,
+    /// Test accuracy in percent, one per split.
+    pub accuracies: Vec<f64>,
+    /// The λ that each split used.
+    pub lambdas: Vec<f64>,
+    /// Predicted classes of the test nodes (class numbers of the dataset), one list per split in
+    /// the order of its test part.
+    pub predictions: Vec<Vec<u32>>,
+    /// Where the time went.
+    pub times: Times,
+}
+
+/// Wall-clock time by stage, as if the filter had been evaluated alone: shared work is divided
+/// among those that share it, and the solutions of all splits are added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// Propagating the features.
+    pub propagate: Duration,
+    /// Choosing λ and solving.
+    pub fit: Duration,
+    /// Scoring every node.
+    pub predict: Duration,
+}
+
+impl Outcome {
+    /// Mean accuracy and its spread, in percent.
+    pub fn accuracy(&self) -> Summary {
+        Summary::of(&self.accuracies)
+    }
+
+    /// The median λ.
+    pub fn lambda_median(&self) -> f64 {
+        let mut sorted = self.lambdas.clone();
+        sorted.sort_by(f64::total_cmp);
+        let middle = sorted.len() / 2;
+        if sorted.len() % 2 == 1 {
+            sorted[middle]
+        } else {
+            0.5 * (sorted[middle - 1] + sorted[middle])
+        }
+    }
+}
+
+impl Evaluation {
+    /// Runs every filter on every split. `progress` is told after each solution.
+    ///
+    /// # Errors
+    /// A split without labelled test nodes, or whatever [`crate::Classifier::fit`] refuses.
+    pub fn run(&self, dataset: &Dataset, progress: &(dyn Fn() + Sync)) -> Result<Vec<Outcome>> {
+        let tasks = self
+            .splits
+            .iter()
+            .map(|split| {
+                if !split.test().iter().any(|&node| dataset.labels().get(node).is_some()) {
+                    return Err(Error::Data("the split has no labelled test node to score".into()));
+                }
+                Task::new(dataset.labels(), split, &self.options)
+            })
+            .collect::<Result<Vec<Task<'_>>>>()?;
+        let features = self.options.prepare(dataset.features());
+        let propagator = Propagator::new(dataset.graph(), self.options.normalization);
+        let run =
+            Run { evaluation: self, dataset, features: &features, propagator, tasks, progress };
+        let at_a_time = (self.memory / filtered_bytes(dataset).max(1)).max(1) as usize;
+        let mut outcomes = Vec::with_capacity(self.filters.len());
+        for filters in self.filters.chunks(at_a_time) {
+            outcomes.extend(run.group(filters)?);
+        }
+        Ok(outcomes)
+    }
+
+    /// Bytes of memory that [`Evaluation::run`] takes beyond the dataset, about.
+    pub fn memory_needed(&self, dataset: &Dataset) -> u64 {
+        let threads = rayon::current_num_threads() as u64;
+        let (nodes, features) = (dataset.nodes() as u64, dataset.features().cols() as u64);
+        let filtered = filtered_bytes(dataset);
+        let at_a_time = (self.memory / filtered.max(1)).clamp(1, self.filters.len().max(1) as u64);
+        let train = self.splits.iter().map(|s| s.train().len()).max().unwrap_or(0) as u64;
+        let targets = self.splits.len() as u64 * dataset.labels().classes().len() as u64;
+        at_a_time * (filtered + 64 * 4 * nodes * threads)
+            + threads * self.options.solve_memory(train, features)
+            + 8 * targets * (features + 3 * nodes)
+    }
+}
+
+/// Bytes of one filter's filtered features.
+fn filtered_bytes(dataset: &Dataset) -> u64 {
+    4 * dataset.nodes() as u64 * dataset.features().cols() as u64
+}
+
+/// What stays the same during a run.
+struct Run<'a> {
+    evaluation: &'a Evaluation,
+    dataset: &'a Dataset,
+    features: &'a Features,
+    propagator: Propagator<'a>,
+    tasks: Vec<Task<'a>>,
+    progress: &'a (dyn Fn() + Sync),
+}
+
+impl Run<'_> {
+    /// Filters that are propagated together.
+    fn group(&self, filters: &[Filter]) -> Result<Vec<Outcome>> {
+        let series: Vec<ChebyshevSeries> = filters.iter().map(Filter::lower).collect();
+        let start = Instant::now();
+        let filtered = propagate::<f32>(&self.propagator, &series, self.features, None);
+        let share = start.elapsed() / filters.len() as u32;
+        filters
+            .iter()
+            .zip(&series)
+            .zip(filtered)
+            .map(|((&filter, series), filtered)| {
+                let mut outcome = self.filter(filter, series, &filtered)?;
+                outcome.times.propagate = share;
+                Ok(outcome)
+            })
+            .collect()
+    }
+
+    fn filter(
+        &self,
+        filter: Filter,
+        series: &ChebyshevSeries,
+        filtered: &Propagated<f32>,
+    ) -> Result<Outcome> {
+        let fits: Vec<(Fitted, Duration)> =
+            self.tasks.par_iter().map(|task| self.fit(task, filtered)).collect::<Result<_>>()?;
+        let start = Instant::now();
+        let predictors: Vec<&Predictor> = fits.iter().map(|(fit, _)| &fit.predictor).collect();
+        let scores =
+            score_all(&predictors, &self.propagator, series, self.features, Some(filtered));
+        let mut outcome = Outcome {
+            filter,
+            accuracies: Vec::new(),
+            lambdas: fits.iter().map(|(fit, _)| fit.lambda).collect(),
+            predictions: Vec::new(),
+            times: Times { fit: fits.iter().map(|(_, time)| *time).sum(), ..Times::default() },
+        };
+        for ((task, split), scores) in self.tasks.iter().zip(&self.evaluation.splits).zip(scores) {
+            let predictions = self.predict(task, split, &scores);
+            outcome.accuracies.push(self.accuracy(split, &predictions));
+            outcome.predictions.push(predictions);
+        }
+        outcome.times.predict = start.elapsed();
+        Ok(outcome)
+    }
+
+    fn fit(&self, task: &Task<'_>, filtered: &Propagated<f32>) -> Result<(Fitted, Duration)> {
+        let start = Instant::now();
+        let train = filtered.select(task.train.iter().copied());
+        let validation = || filtered.select(task.validation.iter().copied());
+        let fitted = self.evaluation.options.fit(task, train, validation)?;
+        (self.progress)();
+        Ok((fitted, start.elapsed()))
+    }
+
+    fn predict(&self, task: &Task<'_>, split: &Split, scores: &Matrix<f64>) -> Vec<u32> {
+        let class = |node: usize| decode(scores.row(node), task.classes.len()) as usize;
+        split.test().iter().map(|&node| task.classes[class(node)]).collect()
+    }
+
+    /// In percent of the labelled test nodes.
+    fn accuracy(&self, split: &Split, predictions: &[u32]) -> f64 {
+        let labels = self.dataset.labels();
+        let judged =
+            split.test().iter().zip(predictions).filter_map(|(&node, &prediction)| {
+                labels.get(node).map(|truth| truth == prediction)
+            });
+        let (correct, total) =
+            judged.fold((0, 0), |(correct, total), hit| (correct + usize::from(hit), total + 1));
+        100.0 * f64::from(correct as u32) / f64::from(total as u32)
+    }
+}

@@ -1,0 +1,281 @@
+//! Dense linear algebra in double precision: the only file that touches `faer`.
+//!
+//! Concrete functions on row-major [`Matrix`]es keep the generic code of the linear-algebra crate
+//! out of the rest of the build. The degree of parallelism is fixed by the size of the problem,
+//! never by the number of threads, so that results are the same bits on every machine of a kind.
+
+use crate::matrix::Matrix;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::tridiag;
+use faer::linalg::householder;
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
+
+/// Below this size a factorisation runs on one thread; parallelism goes over splits instead.
+const SEQUENTIAL_BELOW: usize = 600;
+/// The parts that larger problems are divided into, whatever the number of threads.
+const PARTS: usize = 8;
+
+fn parallelism(size: usize) -> Par {
+    if size < SEQUENTIAL_BELOW { Par::Seq } else { Par::rayon(PARTS) }
+}
+
+fn view(m: &Matrix<f64>) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
+}
+
+fn view_mut(m: &mut Matrix<f64>) -> MatMut<'_, f64> {
+    let (rows, cols) = (m.rows(), m.cols());
+    MatMut::from_row_major_slice_mut(m.as_mut_slice(), rows, cols)
+}
+
+/// A · B.
+pub fn multiply(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    product(view(a), view(b))
+}
+
+/// Aᵀ · B.
+pub fn multiply_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    product(view(a).transpose(), view(b))
+}
+
+/// A · Bᵀ.
+pub fn multiply_by_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    product(view(a), view(b).transpose())
+}
+
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    let par = parallelism(a.nrows().max(b.ncols()));
+    matmul(view_mut(&mut out), Accum::Replace, a, b, 1.0, par);
+    out
+}
+
+/// The symmetric A · Aᵀ (inner products of the rows).
+pub fn gram_of_rows(a: &Matrix<f64>) -> Matrix<f64> {
+    gram(view(a))
+}
+
+/// The symmetric Aᵀ · A (inner products of the columns).
+pub fn gram_of_columns(a: &Matrix<f64>) -> Matrix<f64> {
+    gram(view(a).transpose())
+}
+
+fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
+    let n = a.nrows();
+    let mut out = Matrix::zeros(n, n);
+    triangular::matmul(
+        view_mut(&mut out),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        a,
+        BlockStructure::Rectangular,
+        a.transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        parallelism(n),
+    );
+    for i in 0..n {
+        for j in i + 1..n {
+            out[(i, j)] = out[(j, i)];
+        }
+    }
+    out
+}
+
+/// A symmetric matrix S = Q T Qᵀ with T tridiagonal and Q orthogonal.
+///
+/// A third of the work of an eigendecomposition, and enough for a whole path of ridge problems:
+/// (S + ξI)⁻¹ = Q (T + ξI)⁻¹ Qᵀ costs O(n) per right-hand side and ξ.
+#[derive(Clone, Debug)]
+pub struct Tridiagonal {
+    diagonal: Vec<f64>,
+    off_diagonal: Vec<f64>,
+    reflectors: Mat<f64>,
+    factors: Mat<f64>,
+}
+
+impl Tridiagonal {
+    /// Reduces a symmetric matrix; O(n³).
+    ///
+    /// # Panics
+    /// If the matrix is not square.
+    pub fn reduce(symmetric: &Matrix<f64>) -> Self {
+        let n = symmetric.rows();
+        assert_eq!(n, symmetric.cols(), "a symmetric matrix is square");
+        let mut reflectors = view(symmetric).to_owned();
+        let block = if n > 1 { recommended_block_size::<f64>(n - 1, n - 1) } else { 1 };
+        let mut factors = Mat::zeros(block, n.saturating_sub(1));
+        let par = parallelism(n);
+        let scratch = tridiag::tridiag_in_place_scratch::<f64>(n, par, Default::default());
+        tridiag::tridiag_in_place(
+            reflectors.as_mut(),
+            factors.as_mut(),
+            par,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+            Default::default(),
+        );
+        Tridiagonal {
+            diagonal: (0..n).map(|i| reflectors[(i, i)]).collect(),
+            off_diagonal: (1..n).map(|i| reflectors[(i, i - 1)]).collect(),
+            reflectors,
+            factors,
+        }
+    }
+
+    /// n.
+    pub fn size(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// Replaces each row r by Qᵀ r, so that R becomes R Q.
+    pub fn rotate_rows(&self, rows: &mut Matrix<f64>) {
+        let n = self.size();
+        assert_eq!(n, rows.cols(), "the rows to rotate have the size of the matrix");
+        if n < 2 {
+            return;
+        }
+        let count = rows.rows();
+        let scratch =
+            householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<
+                f64,
+            >(n - 1, self.factors.nrows(), count);
+        householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
+            self.reflectors.submatrix(1, 0, n - 1, n - 1),
+            self.factors.as_ref(),
+            Conj::No,
+            view_mut(rows).transpose_mut().subrows_mut(1, n - 1),
+            parallelism(n),
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+    }
+
+    /// Q · B.
+    pub fn rotate_back(&self, b: &Matrix<f64>) -> Matrix<f64> {
+        let n = self.size();
+        assert_eq!(n, b.rows(), "the columns to rotate have the size of the matrix");
+        let mut out = b.clone();
+        if n < 2 {
+            return out;
+        }
+        let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<
+            f64,
+        >(n - 1, self.factors.nrows(), b.cols());
+        householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+            self.reflectors.submatrix(1, 0, n - 1, n - 1),
+            self.factors.as_ref(),
+            Conj::No,
+            view_mut(&mut out).subrows_mut(1, n - 1),
+            parallelism(n),
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+        out
+    }
+
+    /// T + ξI = L D Lᵀ, or the first pivot that is not positive.
+    pub fn shift(&self, xi: f64) -> Result<ShiftedFactor, usize> {
+        let n = self.size();
+        let mut lower = vec![0.0; n];
+        let mut inverse_pivots = vec![0.0; n];
+        let mut pivot = 0.0;
+        for k in 0..n {
+            let mut next = self.diagonal[k] + xi;
+            if k > 0 {
+                lower[k] = self.off_diagonal[k - 1] / pivot;
+                next -= self.off_diagonal[k - 1] * lower[k];
+            }
+            if !(next > 0.0 && next.is_finite()) {
+                return Err(k);
+            }
+            inverse_pivots[k] = next.recip();
+            pivot = next;
+        }
+        Ok(ShiftedFactor { lower, inverse_pivots })
+    }
+}
+
+/// The factorisation of a tridiagonal matrix T + ξI.
+#[derive(Clone, Debug)]
+pub struct ShiftedFactor {
+    /// Below the unit diagonal of L; the first entry is 0.
+    lower: Vec<f64>,
+    inverse_pivots: Vec<f64>,
+}
+
+impl ShiftedFactor {
+    /// (T + ξI)⁻¹ B.
+    pub fn solve(&self, b: &Matrix<f64>) -> Matrix<f64> {
+        let mut x = b.clone();
+        let n = self.lower.len();
+        for k in 1..n {
+            for c in 0..x.cols() {
+                x[(k, c)] -= self.lower[k] * x[(k - 1, c)];
+            }
+        }
+        for k in (0..n).rev() {
+            for c in 0..x.cols() {
+                let below = if k + 1 < n { self.lower[k + 1] * x[(k + 1, c)] } else { 0.0 };
+                x[(k, c)] = x[(k, c)] * self.inverse_pivots[k] - below;
+            }
+        }
+        x
+    }
+
+    /// zᵀ (T + ξI)⁻¹ z for `LANES` vectors at once; entry k of vector l is `vectors[k][l]`.
+    pub fn quadratic_forms<const LANES: usize>(&self, vectors: &[[f64; LANES]]) -> [f64; LANES] {
+        let mut sum = [0.0; LANES];
+        let mut u = [0.0; LANES];
+        for ((z, &lower), &inverse) in vectors.iter().zip(&self.lower).zip(&self.inverse_pivots) {
+            for l in 0..LANES {
+                u[l] = z[l] - lower * u[l];
+                sum[l] += u[l] * u[l] * inverse;
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symmetric(n: usize) -> Matrix<f64> {
+        let a = Matrix::from_fn(n, n + 2, |i, j| ((i * 31 + j * 17) % 23) as f64 / 23.0 - 0.4);
+        gram_of_rows(&a)
+    }
+
+    #[test]
+    fn tridiagonal_solves_agree_with_the_matrix_they_came_from() {
+        for n in [1, 2, 3, 17, 70] {
+            let s = symmetric(n);
+            let b = Matrix::from_fn(n, 2, |i, j| (i as f64 * 0.3 + j as f64).sin());
+            let t = Tridiagonal::reduce(&s);
+            let mut rows = Matrix::from_fn(2, n, |i, j| b[(j, i)]);
+            t.rotate_rows(&mut rows);
+            let rhs = Matrix::from_fn(n, 2, |i, j| rows[(j, i)]);
+            let factor = t.shift(0.5).unwrap();
+            let x = t.rotate_back(&factor.solve(&rhs));
+            let sx = multiply(&s, &x);
+            for i in 0..n {
+                for j in 0..2 {
+                    let residual = sx[(i, j)] + 0.5 * x[(i, j)] - b[(i, j)];
+                    assert!(residual.abs() < 1e-10, "n = {n}: {residual:e}");
+                }
+            }
+            let vectors: Vec<[f64; 2]> = (0..n).map(|k| [rhs[(k, 0)], rhs[(k, 1)]]).collect();
+            let forms = factor.quadratic_forms(&vectors);
+            for j in 0..2 {
+                let direct: f64 = (0..n).map(|i| b[(i, j)] * x[(i, j)]).sum();
+                assert!((forms[j] - direct).abs() < 1e-10 * direct.abs().max(1.0));
+            }
+        }
+    }
+
+    #[test]
+    fn an_indefinite_shift_names_its_pivot() {
+        let t = Tridiagonal::reduce(&Matrix::from_fn(2, 2, |i, j| f64::from(i == j)));
+        assert_eq!(t.shift(-2.0).unwrap_err(), 0);
+    }
+}

@@ -1,0 +1,263 @@
+//! The model file: safetensors, with everything that is not a tensor as JSON in its metadata.
+//!
+//! The header carries a SHA-256 over itself (without the checksum) and the tensors. A file is
+//! accepted only if writing what was read gives the same bytes again, so that no flipped byte, moved
+//! tensor or stray entry goes unnoticed.
+
+use super::{Model, Training};
+use crate::classifier::Options;
+use crate::data::{read_file, write_atomically};
+use crate::error::{Error, Result};
+use crate::filter::Filter;
+use crate::hex::hex;
+use crate::matrix::Matrix;
+use crate::predictor::Predictor;
+use crate::ridge::columns;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+/// The version of the file's layout. Files of a later one are refused, not guessed at.
+pub(super) const SCHEMA: u32 = 1;
+/// The key of the header in the metadata.
+const KEY: &str = "gfgcn";
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    schema: u32,
+    filter: Filter,
+    options: Options,
+    lambda: f64,
+    classes: Vec<String>,
+    feature_names: Option<Vec<String>>,
+    training: Training,
+    checksum: String,
+}
+
+/// Only what tells a later version from damage.
+#[derive(Deserialize)]
+struct Version {
+    schema: u32,
+}
+
+impl Model {
+    /// Writes the model; an existing file is only replaced with `overwrite`.
+    pub fn save(&self, path: &Path, overwrite: bool) -> Result<()> {
+        let bytes = self.to_bytes();
+        write_atomically(path, overwrite, |file| file.write_all(&bytes))
+    }
+
+    /// Reads a model.
+    ///
+    /// # Errors
+    /// Not a model file, one of a later version, or any damage.
+    pub fn load(path: &Path) -> Result<Self> {
+        Model::from_bytes(&read_file(path)?).map_err(|error| error.in_file(path))
+    }
+
+    /// The bytes of the model file; the same model always gives the same bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let tensors = Tensors::of(&self.predictor);
+        let mut header = Header {
+            schema: SCHEMA,
+            filter: self.filter,
+            options: self.options,
+            lambda: self.lambda,
+            classes: self.classes.clone(),
+            feature_names: self.feature_names.clone(),
+            training: self.training.clone(),
+            checksum: String::new(),
+        };
+        header.checksum = checksum(&header, &tensors);
+        let metadata = HashMap::from([(KEY.to_owned(), to_json(&header))]);
+        let views = tensors.0.iter().map(|tensor| (tensor.name, tensor.view()));
+        serialize(views, Some(metadata)).expect("the tensors have the lengths of their shapes")
+    }
+
+    /// Reads a model from the bytes of its file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let damaged = |why: &str| {
+            Error::Format(format!(
+                "{why}; the file is damaged or not a gfgcn model, train it again"
+            ))
+        };
+        let (_, metadata) = SafeTensors::read_metadata(bytes)
+            .map_err(|e| damaged(&format!("not a safetensors file ({e})")))?;
+        let header = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|metadata| metadata.get(KEY))
+            .ok_or_else(|| damaged("the file has no gfgcn header"))?;
+        match serde_json::from_str::<Version>(header) {
+            Ok(version) if version.schema > SCHEMA => {
+                return Err(Error::Format(format!(
+                    "the model has format version {}, but this program reads up to {SCHEMA}; \
+                     use a newer gfgcn",
+                    version.schema
+                )));
+            }
+            Ok(_) => {}
+            Err(e) => return Err(damaged(&format!("the header cannot be read ({e})"))),
+        }
+        let header: Header = serde_json::from_str(header)
+            .map_err(|e| damaged(&format!("the header cannot be read ({e})")))?;
+        let tensors = SafeTensors::deserialize(bytes)
+            .map_err(|e| damaged(&format!("the tensors cannot be read ({e})")))?;
+        let predictor = read_predictor(&header, &tensors).map_err(|why| damaged(&why))?;
+        let model = Model {
+            filter: header.filter,
+            options: header.options,
+            lambda: header.lambda,
+            classes: header.classes,
+            feature_names: header.feature_names,
+            training: header.training,
+            predictor,
+        };
+        if model.to_bytes() != bytes {
+            return Err(damaged("the checksum does not match"));
+        }
+        Ok(model)
+    }
+}
+
+fn to_json(header: &Header) -> String {
+    serde_json::to_string(header).expect("a header has string keys and finite numbers")
+}
+
+fn checksum(header: &Header, tensors: &Tensors) -> String {
+    let mut hash = Sha256::new();
+    hash.update(to_json(header));
+    for tensor in &tensors.0 {
+        hash.update(&tensor.bytes);
+    }
+    hex(&hash.finalize())
+}
+
+/// The tensors of a predictor, as bytes.
+struct Tensors(Vec<Tensor>);
+
+struct Tensor {
+    name: &'static str,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tensor {
+    fn doubles(name: &'static str, shape: Vec<usize>, values: &[f64]) -> Self {
+        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Tensor { name, dtype: Dtype::F64, shape, bytes }
+    }
+
+    fn view(&self) -> TensorView<'_> {
+        TensorView::new(self.dtype, self.shape.clone(), &self.bytes)
+            .expect("the bytes have the length of the shape")
+    }
+}
+
+impl Tensors {
+    fn of(predictor: &Predictor) -> Self {
+        let matrix =
+            |name, m: &Matrix<f64>| Tensor::doubles(name, vec![m.rows(), m.cols()], m.as_slice());
+        let vector = |name, v: &[f64]| Tensor::doubles(name, vec![v.len()], v);
+        Tensors(match predictor {
+            Predictor::Linear { weights, intercept } => {
+                vec![matrix("weights", weights), vector("intercept", intercept)]
+            }
+            Predictor::Kernel { support, coefficients, intercept, .. } => vec![
+                matrix("coefficients", coefficients),
+                vector("intercept", intercept),
+                Tensor {
+                    name: "support",
+                    dtype: Dtype::F32,
+                    shape: vec![support.rows(), support.cols()],
+                    bytes: support.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect(),
+                },
+            ],
+        })
+    }
+}
+
+fn read_predictor(header: &Header, tensors: &SafeTensors<'_>) -> Result<Predictor, String> {
+    let targets = columns(header.classes.len());
+    if header.classes.is_empty() {
+        return Err("the model has no classes".into());
+    }
+    if !(header.lambda > 0.0 && header.lambda.is_finite()) {
+        return Err(format!("λ is {}", header.lambda));
+    }
+    let intercept = doubles(tensors, "intercept", &[Some(targets)])?.1;
+    let predictor = if header.options.kernel.is_linear() {
+        let (shape, weights) = doubles(tensors, "weights", &[None, Some(targets)])?;
+        Predictor::linear(matrix(&shape, weights)?, intercept)
+    } else {
+        let (shape, coefficients) = doubles(tensors, "coefficients", &[None, Some(targets)])?;
+        let view = tensor(tensors, "support", Dtype::F32, &[Some(shape[0]), None])?;
+        let support =
+            view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let support: Vec<f32> = support.collect();
+        if support.iter().any(|v| !v.is_finite()) {
+            return Err("tensor support has a value that is not finite".into());
+        }
+        Predictor::Kernel {
+            kernel: header.options.kernel,
+            support: matrix(view.shape(), support)?,
+            coefficients: matrix(&shape, coefficients)?,
+            intercept,
+        }
+    };
+    if predictor.features() == 0 {
+        return Err("the model has no features".into());
+    }
+    match &header.feature_names {
+        Some(names) if names.len() != predictor.features() => {
+            Err(format!("{} feature names for {} features", names.len(), predictor.features()))
+        }
+        _ if !header.options.kernel.is_resolved() => Err("the kernel has no width".into()),
+        _ => Ok(predictor),
+    }
+}
+
+fn matrix<T: Copy + Default>(shape: &[usize], values: Vec<T>) -> Result<Matrix<T>, String> {
+    Matrix::from_rows(shape[0], shape[1], values).map_err(|e| e.to_string())
+}
+
+/// A tensor of the given type; `None` in the shape stands for any length.
+fn tensor<'t>(
+    tensors: &SafeTensors<'t>,
+    name: &str,
+    dtype: Dtype,
+    shape: &[Option<usize>],
+) -> Result<TensorView<'t>, String> {
+    let view = tensors.tensor(name).map_err(|_| format!("tensor {name} is missing"))?;
+    let fits = view.shape().len() == shape.len()
+        && view.shape().iter().zip(shape).all(|(&found, wanted)| wanted.is_none_or(|w| w == found));
+    if view.dtype() != dtype || !fits {
+        return Err(format!(
+            "tensor {name} has type {:?} and shape {:?}",
+            view.dtype(),
+            view.shape()
+        ));
+    }
+    Ok(view)
+}
+
+fn doubles(
+    tensors: &SafeTensors<'_>,
+    name: &str,
+    shape: &[Option<usize>],
+) -> Result<(Vec<usize>, Vec<f64>), String> {
+    let view = tensor(tensors, name, Dtype::F64, shape)?;
+    let values: Vec<f64> = view
+        .data()
+        .chunks_exact(8)
+        .map(|b| f64::from_le_bytes(b.try_into().expect("a chunk of eight bytes")))
+        .collect();
+    match values.iter().find(|v| !v.is_finite()) {
+        Some(value) => Err(format!("tensor {name} has the value {value}")),
+        None => Ok((view.shape().to_vec(), values)),
+    }
+}

@@ -1,0 +1,299 @@
+//! One factorisation, every λ.
+//!
+//! Let S be the smaller of the kernel matrix M (dual) and FᵀF (primal), and S = Q T Qᵀ with T
+//! tridiagonal. Each training node i has a rotated row z_i: row i of Q in the dual form, of F Q in
+//! the primal form. For every penalty ξ = 1/λ, with R = (T + ξI)⁻¹ (O(size) to factorise),
+//!
+//! ```text
+//! B   = R Zᵀ Y,   V = Z B,   q_i = z_iᵀ R z_i
+//! dual:    α = V;   left-out prediction of node i:  y_i − V_i / q_i
+//! primal:  W = Q B; left-out prediction of node i:  y_i − (y_i − V_i) / (1 − q_i)
+//! ```
+//!
+//! The left-out prediction is exact: what a model trained without node i says about it.
+//!
+//! With an intercept the constant vector must leave the problem. The dual form is reflected onto the
+//! orthogonal complement of the constants (one dimension less); merely centring M would leave a
+//! null vector in it, and the left-out residual would go to zero with ξ. The primal form
+//! centres F and adds the leverage 1/n of the mean.
+
+use super::targets::Targets;
+use crate::error::{Error, Result};
+use crate::linalg::{ShiftedFactor, Tridiagonal, multiply, multiply_transposed};
+use crate::matrix::Matrix;
+use rayon::prelude::*;
+
+/// The ridge problems of all λ for one set of training nodes.
+#[derive(Clone, Debug)]
+pub struct RidgePath {
+    form: Form,
+    reduced: Tridiagonal,
+    /// Z, one row per training node.
+    rows: Matrix<f64>,
+    /// Zᵀ Y.
+    right_side: Matrix<f64>,
+    targets: Targets,
+    scale: f64,
+    intercept: Option<Means>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Primal,
+    Dual,
+}
+
+/// What an intercept is computed from: b = mean(Y) − mean(inputs) · coefficients.
+#[derive(Clone, Debug)]
+struct Means {
+    targets: Vec<f64>,
+    /// Means of F's columns (primal) or of M's columns (dual).
+    inputs: Vec<f64>,
+}
+
+/// The solution for one λ, or for several side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// W (features × targets) in the primal form, α = λΛ* (training nodes × targets) in the dual:
+    /// scores are the inputs (filtered features, or kernel values with the training nodes) times
+    /// this.
+    pub coefficients: Matrix<f64>,
+    /// One per target; zeros without an intercept.
+    pub intercept: Vec<f64>,
+}
+
+impl RidgePath {
+    /// min_W ½‖F W − Y‖² + ξ/2 ‖W‖² for the linear kernel, by FᵀF.
+    ///
+    /// `features` is F, training nodes × features. Cheaper than the dual form when there are fewer
+    /// features than training nodes.
+    pub fn primal(mut features: Matrix<f64>, targets: Targets, intercept: bool) -> Self {
+        let n = features.rows();
+        let means = intercept.then(|| {
+            let means =
+                Means { targets: targets.matrix().column_means(), inputs: features.column_means() };
+            features.add_to_rows(-1.0, &means.inputs);
+            means
+        });
+        let squares: f64 = features.as_slice().iter().map(|v| v * v).sum();
+        let reduced = Tridiagonal::reduce(&crate::linalg::gram_of_columns(&features));
+        reduced.rotate_rows(&mut features);
+        RidgePath::assemble(Form::Primal, reduced, features, targets, squares / n as f64, means)
+    }
+
+    /// α = (M + ξI)⁻¹ Y for any kernel matrix M of the training nodes.
+    pub fn dual(gram: Matrix<f64>, targets: Targets, intercept: bool) -> Self {
+        let n = gram.rows();
+        if intercept {
+            let means =
+                Means { targets: targets.matrix().column_means(), inputs: gram.column_means() };
+            let (reflected, mut rows) = without_constants(gram);
+            let scale = trace(&reflected) / n as f64;
+            let reduced = Tridiagonal::reduce(&reflected);
+            reduced.rotate_rows(&mut rows);
+            RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, Some(means))
+        } else {
+            let scale = trace(&gram) / n as f64;
+            let reduced = Tridiagonal::reduce(&gram);
+            let mut rows = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
+            reduced.rotate_rows(&mut rows);
+            RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, None)
+        }
+    }
+
+    fn assemble(
+        form: Form,
+        reduced: Tridiagonal,
+        rows: Matrix<f64>,
+        targets: Targets,
+        scale: f64,
+        intercept: Option<Means>,
+    ) -> Self {
+        let right_side = multiply_transposed(&rows, targets.matrix());
+        // Features that are all zero have no scale of their own.
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        RidgePath { form, reduced, rows, right_side, targets, scale, intercept }
+    }
+
+    /// The mean of M's diagonal (centred with an intercept): the unit in which penalties are
+    /// searched, so that multiplying the features by β changes nothing.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The training targets.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// Solves for one penalty ξ = 1/λ > 0.
+    ///
+    /// # Errors
+    /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision.
+    pub fn solve(&self, xi: f64) -> Result<Solution> {
+        let factor = self
+            .reduced
+            .shift(xi)
+            .map_err(|pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() })?;
+        Ok(self.finish(&factor.solve(&self.right_side)))
+    }
+
+    /// Solves for several penalties, their target columns side by side.
+    ///
+    /// The second value says which penalties were large enough for double precision; the columns
+    /// of the others are zero.
+    pub fn solve_side_by_side(&self, penalties: &[f64]) -> (Solution, Vec<bool>) {
+        let factors = self.factors(penalties);
+        let usable = factors.iter().map(Option::is_some).collect();
+        (self.finish(&self.rotated_solutions(&factors)), usable)
+    }
+
+    /// From B to the coefficients of the inputs and the intercept of each column.
+    fn finish(&self, rotated: &Matrix<f64>) -> Solution {
+        let coefficients = match self.form {
+            Form::Primal => self.reduced.rotate_back(rotated),
+            Form::Dual => multiply(&self.rows, rotated),
+        };
+        let mut intercept = vec![0.0; coefficients.cols()];
+        if let Some(means) = &self.intercept {
+            let targets = means.targets.len();
+            for (c, b) in intercept.iter_mut().enumerate() {
+                let inputs = means.inputs.iter().enumerate();
+                *b = means.targets[c % targets]
+                    - inputs.map(|(j, mean)| mean * coefficients[(j, c)]).sum::<f64>();
+            }
+        }
+        Solution { coefficients, intercept }
+    }
+
+    /// What the model trained without each node predicts for it, for several penalties.
+    ///
+    /// Per penalty, calls `visit(sum, node, prediction)` for the training nodes in chunks and
+    /// `combine`s the chunks' sums in the order of the nodes. `None` stands for a penalty too small
+    /// for double precision.
+    pub fn leave_one_out<S: Default + Clone + Send>(
+        &self,
+        penalties: &[f64],
+        visit: impl Fn(&mut S, usize, &[f64]) + Sync,
+        combine: impl Fn(&mut S, S),
+    ) -> Vec<Option<S>> {
+        /// Nodes per task.
+        const CHUNK: usize = 128;
+        let factors = self.factors(penalties);
+        let t = self.targets.matrix().cols();
+        let solutions = self.rotated_solutions(&factors);
+        let nodes = self.rows.rows();
+        let chunks: Vec<Vec<S>> = (0..nodes.div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let range = chunk * CHUNK..nodes.min((chunk + 1) * CHUNK);
+                let rows: Vec<usize> = range.clone().collect();
+                let fitted = multiply(&self.rows.select_rows(&rows), &solutions);
+                let forms = self.quadratic_forms(&factors, range.clone());
+                let mut sums = vec![S::default(); penalties.len()];
+                let mut left_out = vec![0.0; t];
+                for (k, node) in range.enumerate() {
+                    for p in 0..penalties.len() {
+                        let fit = &fitted.row(k)[p * t..(p + 1) * t];
+                        self.without(node, fit, forms[(p, k)], &mut left_out);
+                        visit(&mut sums[p], node, &left_out);
+                    }
+                }
+                sums
+            })
+            .collect();
+        let mut total = vec![S::default(); penalties.len()];
+        for sums in chunks {
+            total.iter_mut().zip(sums).for_each(|(total, sum)| combine(total, sum));
+        }
+        total.into_iter().zip(&factors).map(|(sum, f)| f.as_ref().map(|_| sum)).collect()
+    }
+
+    fn factors(&self, penalties: &[f64]) -> Vec<Option<ShiftedFactor>> {
+        penalties.iter().map(|&xi| self.reduced.shift(xi).ok()).collect()
+    }
+
+    /// B of every penalty, side by side; zeros where there is no factorisation.
+    fn rotated_solutions(&self, factors: &[Option<ShiftedFactor>]) -> Matrix<f64> {
+        let t = self.right_side.cols();
+        let mut out = Matrix::zeros(self.right_side.rows(), factors.len() * t);
+        for (p, factor) in factors.iter().enumerate() {
+            let Some(factor) = factor else { continue };
+            let b = factor.solve(&self.right_side);
+            for k in 0..b.rows() {
+                out.row_mut(k)[p * t..(p + 1) * t].copy_from_slice(b.row(k));
+            }
+        }
+        out
+    }
+
+    /// q_i for each penalty (rows) and node of the range (columns).
+    fn quadratic_forms(
+        &self,
+        factors: &[Option<ShiftedFactor>],
+        nodes: std::ops::Range<usize>,
+    ) -> Matrix<f64> {
+        const LANES: usize = 16;
+        let size = self.rows.cols();
+        let mut out = Matrix::zeros(factors.len(), nodes.len());
+        let mut vectors = vec![[0.0; LANES]; size];
+        for first in nodes.clone().step_by(LANES) {
+            let count = LANES.min(nodes.end - first);
+            for lane in 0..count {
+                for (vector, &value) in vectors.iter_mut().zip(self.rows.row(first + lane)) {
+                    vector[lane] = value;
+                }
+            }
+            for (p, factor) in factors.iter().enumerate() {
+                let Some(factor) = factor else { continue };
+                let forms = factor.quadratic_forms(&vectors);
+                let start = first - nodes.start;
+                out.row_mut(p)[start..start + count].copy_from_slice(&forms[..count]);
+            }
+        }
+        out
+    }
+
+    /// The left-out prediction of a node from V_i and q_i.
+    fn without(&self, node: usize, fitted: &[f64], form: f64, out: &mut [f64]) {
+        let targets = self.targets.matrix().row(node);
+        let means = self.intercept.as_ref().map(|m| m.targets.as_slice());
+        for (t, out) in out.iter_mut().enumerate() {
+            let residual = match self.form {
+                Form::Dual => fitted[t] / form,
+                Form::Primal => {
+                    let mean = means.map_or(0.0, |m| m[t]);
+                    let leverage = form + means.map_or(0.0, |_| 1.0 / self.rows.rows() as f64);
+                    (targets[t] - mean - fitted[t]) / (1.0 - leverage)
+                }
+            };
+            *out = targets[t] - residual;
+        }
+    }
+}
+
+fn trace(m: &Matrix<f64>) -> f64 {
+    (0..m.rows()).map(|i| m[(i, i)]).sum()
+}
+
+/// Reflects M so that the constant vector becomes the first coordinate and drops that coordinate.
+///
+/// Returns the matrix of size n−1 and the n rows of the basis it is written in. The reflection is
+/// P = I − v vᵀ / v_0 with v = u + e_0 and u = 1/√n · 1, which maps u to −e_0.
+fn without_constants(mut m: Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
+    let n = m.rows();
+    let u = (n as f64).sqrt().recip();
+    let v = |i: usize| if i == 0 { u + 1.0 } else { u };
+    let v0 = v(0); // vᵀv / 2
+    let mv: Vec<f64> = (0..n).map(|i| (0..n).map(|j| m[(i, j)] * v(j)).sum::<f64>() / v0).collect();
+    let vmv = (0..n).map(|i| v(i) * mv[i]).sum::<f64>() / v0;
+    for i in 0..n {
+        for j in 0..n {
+            m[(i, j)] += vmv * v(i) * v(j) - v(i) * mv[j] - mv[i] * v(j);
+        }
+    }
+    let reflected =
+        Matrix::from_fn(n - 1, n - 1, |i, j| 0.5 * (m[(i + 1, j + 1)] + m[(j + 1, i + 1)]));
+    let rows = Matrix::from_fn(n, n - 1, |i, j| f64::from(i == j + 1) - v(i) * v(j + 1) / v0);
+    (reflected, rows)
+}

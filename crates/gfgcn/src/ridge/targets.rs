@@ -1,0 +1,54 @@
+//! Classes as regression targets, and scores as classes.
+
+use crate::matrix::Matrix;
+
+/// The target matrix Y of some training nodes.
+///
+/// Three classes or more: one column each, 1 for the node's class and 0 elsewhere. Two classes: one
+/// column, −1 and +1. One class: one column of ones.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    matrix: Matrix<f64>,
+    of_node: Vec<u32>,
+}
+
+impl Targets {
+    /// Encodes the classes of the training nodes, each below `classes`.
+    pub fn encode(of_node: Vec<u32>, classes: usize) -> Self {
+        let matrix = Matrix::from_fn(of_node.len(), columns(classes), |i, j| match classes {
+            1 => 1.0,
+            2 => 2.0 * f64::from(of_node[i]) - 1.0,
+            _ => f64::from(of_node[i] as usize == j),
+        });
+        Targets { matrix, of_node }
+    }
+
+    /// Y.
+    pub fn matrix(&self) -> &Matrix<f64> {
+        &self.matrix
+    }
+
+    /// The classes of the training nodes.
+    pub fn classes(&self) -> &[u32] {
+        &self.of_node
+    }
+}
+
+/// The number of target columns.
+pub(crate) fn columns(classes: usize) -> usize {
+    if classes == 2 { 1 } else { classes }
+}
+
+/// The class that the values of the target columns stand for: the largest; the first of equals.
+pub(crate) fn decode(values: &[f64], classes: usize) -> u32 {
+    if classes == 2 {
+        return u32::from(values[0] > 0.0);
+    }
+    let mut best = 0;
+    for (class, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = class;
+        }
+    }
+    best as u32
+}
