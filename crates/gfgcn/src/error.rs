@@ -81,6 +81,15 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// A file could not be fetched, or what was fetched is not what was asked for.
+    #[error("{url}: {problem}")]
+    Download {
+        /// The address.
+        url: String,
+        /// What went wrong there, and what to do about it.
+        problem: String,
+    },
+
     /// Another error, with the file and the place in it.
     #[error("{}: {place}{source}", path.display())]
     InFile {
@@ -116,7 +125,7 @@ impl Error {
     #[must_use]
     pub fn in_file(self, path: impl AsRef<Path>) -> Self {
         match self {
-            Error::InFile { .. } | Error::Write { .. } => self,
+            Error::InFile { .. } | Error::Write { .. } | Error::Download { .. } => self,
             other => Error::InFile {
                 path: path.as_ref().to_owned(),
                 place: String::new(),
@@ -129,7 +138,7 @@ impl Error {
     #[must_use]
     pub fn at(self, path: impl AsRef<Path>, place: impl std::fmt::Display) -> Self {
         match self {
-            Error::InFile { .. } | Error::Write { .. } => self,
+            Error::InFile { .. } | Error::Write { .. } | Error::Download { .. } => self,
             other => Error::InFile {
                 path: path.as_ref().to_owned(),
                 place: format!("{place}: "),
@@ -138,8 +147,8 @@ impl Error {
         }
     }
 
-    /// Whether the machine failed (a full disk, a read error, too little memory) rather than the
-    /// input being wrong.
+    /// Whether the machine failed (a full disk, a read error, too little memory, no network)
+    /// rather than the input being wrong.
     pub fn is_machine_failure(&self) -> bool {
         match self {
             Error::Read(source) => !matches!(
@@ -152,7 +161,7 @@ impl Error {
                     | io::ErrorKind::InvalidInput
                     | io::ErrorKind::UnexpectedEof
             ),
-            Error::Write { .. } | Error::Memory { .. } => true,
+            Error::Write { .. } | Error::Memory { .. } | Error::Download { .. } => true,
             Error::InFile { source, .. } => source.is_machine_failure(),
             _ => false,
         }

@@ -1,0 +1,8 @@
+//! Downloads against a real server on the loopback address, mostly a misbehaving one. After every
+//! failure the folder must be as it was. No other address is ever contacted.
+
+mod answers;
+mod server;
+mod stopping;
+mod target;
+mod toy;
