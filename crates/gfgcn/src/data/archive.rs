@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use std::collections::HashSet;
-use std::io::{Cursor, Read, Seek, Write};
+use std::io::{Cursor, Read, Write};
 use zip::ZipArchive;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -103,16 +103,20 @@ fn listed_members(bytes: &[u8]) -> Option<usize> {
     (count != u16::MAX).then_some(usize::from(count))
 }
 
-/// Writes members in order, deflated, with a fixed date so that the same data give the same bytes.
-pub(crate) fn write<W: Write + Seek>(out: W, members: &[(&str, Vec<u8>)]) -> std::io::Result<()> {
-    let mut zip = ZipWriter::new(out);
+/// An archive of members in order, deflated, with a fixed date so that the same data give the same
+/// bytes.
+pub(crate) fn to_bytes(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Deflated)
         .large_file(members.iter().any(|(_, bytes)| bytes.len() >= u32::MAX as usize));
-    for (name, bytes) in members {
-        zip.start_file(format!("{name}.npy"), options)?;
-        zip.write_all(bytes)?;
-    }
-    zip.finish()?;
-    Ok(())
+    let mut write = || -> zip::result::ZipResult<()> {
+        for (name, bytes) in members {
+            zip.start_file(format!("{name}.npy"), options)?;
+            zip.write_all(bytes)?;
+        }
+        Ok(())
+    };
+    write().expect("writing to memory does not fail");
+    zip.finish().expect("writing to memory does not fail").into_inner()
 }

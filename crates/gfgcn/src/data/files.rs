@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// Opens a regular file; a directory, FIFO or device is refused instead of hanging on it.
 pub(crate) fn open(path: &Path) -> Result<File> {
@@ -27,6 +28,24 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// A hidden file in the target's folder, deleted when dropped: to be filled and then renamed to the
+/// target, so that the target is never half written.
+pub fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "not a file name");
+    let mut prefix = std::ffi::OsString::from(".");
+    prefix.push(path.file_name().ok_or_else(no_name)?);
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".partial");
+    // Temporary files are for their owner only by default; a result is a plain file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}
+
 /// Writes a file so that at every moment either the old or the whole new content is there: to a
 /// temporary file beside it, synced, then renamed. An existing file is only replaced with
 /// `overwrite`.
@@ -36,17 +55,7 @@ pub fn write_atomically(
     content: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<()> {
     let failed = |source: io::Error| Error::Write { path: path.to_owned(), source };
-    let name = path
-        .file_name()
-        .ok_or_else(|| failed(io::Error::new(io::ErrorKind::InvalidInput, "not a file name")))?;
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(name);
-    let temporary = tempfile::Builder::new()
-        .prefix(&prefix)
-        .suffix(".partial")
-        .permissions(plain_permissions())
-        .tempfile_in(folder_of(path))
-        .map_err(failed)?;
+    let temporary = temporary_beside(path).map_err(failed)?;
     let mut writer = BufWriter::new(temporary.as_file());
     content(&mut writer).and_then(|()| writer.flush()).map_err(failed)?;
     drop(writer);
@@ -57,24 +66,4 @@ pub fn write_atomically(
         temporary.persist_noclobber(path).map_err(|e| failed(e.error))?;
     }
     Ok(())
-}
-
-/// The folder a file is in; `.` for a bare name.
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// What a plainly created file gets (the umask applies), not the owner-only mode of temporaries.
-#[cfg(unix)]
-fn plain_permissions() -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    fs::Permissions::from_mode(0o666)
-}
-
-#[cfg(not(unix))]
-fn plain_permissions() -> fs::Permissions {
-    fs::metadata(".").map(|m| m.permissions()).expect("the current folder exists")
 }

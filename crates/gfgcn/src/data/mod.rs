@@ -11,5 +11,5 @@ mod npy;
 pub mod npz;
 
 pub use dataset::Dataset;
-pub use files::{read_file, write_atomically};
+pub use files::{read_file, temporary_beside, write_atomically};
 pub use labels::Labels;

@@ -19,8 +19,8 @@ use super::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, MAX_NODES};
 use crate::matrix::{Features, Matrix, SparseMatrix};
+use crate::model::Predictions;
 use crate::split::Split;
-use std::io::Cursor;
 use std::path::Path;
 
 /// Reads a dataset from a file.
@@ -73,14 +73,17 @@ pub fn read_split(path: &Path, nodes: usize) -> Result<Split> {
 
 /// Writes a dataset; an existing file is only replaced with `overwrite`.
 pub fn write(dataset: &Dataset, path: &Path, overwrite: bool) -> Result<()> {
-    let bytes = to_bytes(dataset);
-    write_atomically(path, overwrite, |file| std::io::Write::write_all(file, &bytes))
+    write_members(path, overwrite, &members_of(dataset))
 }
 
 /// The bytes of an archive; the same dataset always gives the same bytes.
 pub fn to_bytes(dataset: &Dataset) -> Vec<u8> {
+    archive::to_bytes(&members_of(dataset))
+}
+
+fn members_of(dataset: &Dataset) -> Vec<(&'static str, Vec<u8>)> {
     let graph = dataset.graph();
-    let mut members: Vec<(&str, Vec<u8>)> = Vec::new();
+    let mut members: Vec<(&'static str, Vec<u8>)> = Vec::new();
     let nodes = graph.nodes();
     let rows = 0..nodes;
     let neighbours: Vec<u32> = rows.clone().flat_map(|i| graph.neighbours(i)).copied().collect();
@@ -121,9 +124,39 @@ pub fn to_bytes(dataset: &Dataset) -> Vec<u8> {
             members.push((name, integers(part.iter().map(|&node| node as i64))));
         }
     }
-    let mut bytes = Vec::new();
-    archive::write(Cursor::new(&mut bytes), &members).expect("writing to memory does not fail");
-    bytes
+    members
+}
+
+/// Writes predictions; see [`Predictions::write`].
+pub(crate) fn write_predictions(
+    predictions: &Predictions,
+    path: &Path,
+    overwrite: bool,
+    dataset: &Dataset,
+    nodes: &[usize],
+) -> Result<()> {
+    let texts = |text: &dyn Fn(usize) -> String| {
+        npy::encode_texts(&nodes.iter().map(|&node| text(node)).collect::<Vec<_>>())
+    };
+    let scores: Vec<u8> = nodes
+        .iter()
+        .flat_map(|&node| predictions.scores(node))
+        .flat_map(f64::to_le_bytes)
+        .collect();
+    let shape = [nodes.len(), predictions.classes().len()];
+    let members = [
+        ("id", texts(&|node| dataset.node_id(node).into_owned())),
+        ("label", texts(&|node| predictions.name(node).to_owned())),
+        ("label_id", integers(nodes.iter().map(|&node| i64::from(predictions.class(node))))),
+        ("scores", npy::encode("<f8", &shape, &scores)),
+        ("class_names", npy::encode_texts(predictions.classes())),
+    ];
+    write_members(path, overwrite, &members)
+}
+
+fn write_members(path: &Path, overwrite: bool, members: &[(&str, Vec<u8>)]) -> Result<()> {
+    let bytes = archive::to_bytes(members);
+    write_atomically(path, overwrite, |file| std::io::Write::write_all(file, &bytes))
 }
 
 fn integers(values: impl IntoIterator<Item = i64>) -> Vec<u8> {

@@ -1,0 +1,197 @@
+//! The whole mathematics, dense, in double precision, with no regard for speed: the oracle that
+//! every fast path is compared with. Shares no code with the library.
+
+#![allow(dead_code)] // each test binary uses its part
+
+use gfgcn::data::Dataset;
+use gfgcn::filter::Filter;
+use gfgcn::graph::Normalization;
+use gfgcn::kernel::Kernel;
+
+pub type Dense = Vec<Vec<f64>>;
+
+pub fn zeros(rows: usize, cols: usize) -> Dense {
+    vec![vec![0.0; cols]; rows]
+}
+
+pub fn identity(n: usize) -> Dense {
+    (0..n).map(|i| (0..n).map(|j| f64::from(i == j)).collect()).collect()
+}
+
+pub fn transpose(a: &Dense) -> Dense {
+    (0..a[0].len()).map(|j| a.iter().map(|row| row[j]).collect()).collect()
+}
+
+pub fn multiply(a: &Dense, b: &Dense) -> Dense {
+    let columns = transpose(b);
+    a.iter().map(|row| columns.iter().map(|column| dot(row, column)).collect()).collect()
+}
+
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+pub fn add(a: &Dense, factor: f64, b: &Dense) -> Dense {
+    let rows = a.iter().zip(b);
+    rows.map(|(a, b)| a.iter().zip(b).map(|(a, b)| a + factor * b).collect()).collect()
+}
+
+/// A⁻¹ B by Gaussian elimination with pivoting.
+pub fn solve(a: &Dense, b: &Dense) -> Dense {
+    let n = a.len();
+    let mut m: Dense = a.iter().zip(b).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&i, &j| m[i][k].abs().total_cmp(&m[j][k].abs())).unwrap();
+        m.swap(k, pivot);
+        let row = m[k].clone();
+        for (i, other) in m.iter_mut().enumerate().filter(|(i, _)| *i != k) {
+            let factor = other[k] / row[k];
+            debug_assert!(factor.is_finite(), "singular at {k} ({i})");
+            other.iter_mut().zip(&row).for_each(|(x, r)| *x -= factor * r);
+        }
+    }
+    (0..n).map(|i| m[i][n..].iter().map(|x| x / m[i][i]).collect()).collect()
+}
+
+/// Â, entry by entry.
+pub fn operator(dataset: &Dataset, normalization: Normalization) -> Dense {
+    let graph = dataset.graph();
+    let n = graph.nodes();
+    let mut a = identity(n);
+    for (i, j, weight) in graph.edge_list() {
+        a[i][j] += f64::from(weight);
+        a[j][i] += f64::from(weight);
+    }
+    let degree: Vec<f64> = a.iter().map(|row| row.iter().sum()).collect();
+    for i in 0..n {
+        for j in 0..n {
+            a[i][j] /= match normalization {
+                Normalization::Symmetric => (degree[i] * degree[j]).sqrt(),
+                Normalization::Row => degree[i],
+            };
+        }
+    }
+    a
+}
+
+pub fn features(dataset: &Dataset, row_normalize: bool) -> Dense {
+    let features = dataset.features();
+    let mut x = zeros(features.rows(), features.cols());
+    for (i, row) in x.iter_mut().enumerate() {
+        features.for_each_in_row(i, |j, value| row[j] = f64::from(value));
+        let sum: f64 = row.iter().map(|v| v.abs()).sum();
+        if row_normalize && sum > 0.0 {
+            row.iter_mut().for_each(|v| *v /= sum);
+        }
+    }
+    x
+}
+
+/// F by the formula of each filter, one product at a time.
+pub fn filter(operator: &Dense, x: &Dense, filter: Filter) -> Dense {
+    let depth = filter.depth();
+    match filter {
+        Filter::Sgc { .. } => (0..depth).fold(x.clone(), |f, _| multiply(operator, &f)),
+        Filter::Ssgc { tau, .. } => {
+            let mut power = x.clone();
+            let mut sum = zeros(x.len(), x[0].len());
+            for _ in 0..depth {
+                power = multiply(operator, &power);
+                sum = add(&add(&sum, 1.0 - tau, &power), tau, x);
+            }
+            add(&zeros(x.len(), x[0].len()), 1.0 / depth as f64, &sum)
+        }
+        Filter::Dgc { time, .. } => {
+            let step = time / depth as f64;
+            (0..depth).fold(x.clone(), |f, _| {
+                let product = multiply(operator, &f);
+                add(&add(&zeros(f.len(), f[0].len()), 1.0 - step, &f), step, &product)
+            })
+        }
+    }
+}
+
+/// m(f, g) by its formula.
+pub fn kernel(kernel: Kernel, f: &[f64], g: &[f64]) -> f64 {
+    use std::f64::consts::PI;
+    let difference = || f.iter().zip(g).map(|(f, g)| f - g);
+    let (nf, ng) = (dot(f, f).sqrt(), dot(g, g).sqrt());
+    let cosine = || if nf * ng > 0.0 { (dot(f, g) / (nf * ng)).clamp(-1.0, 1.0) } else { 0.0 };
+    match kernel {
+        Kernel::Linear => dot(f, g),
+        Kernel::Polynomial { degree, coefficient, gamma, .. } => {
+            (gamma.unwrap() * dot(f, g) + coefficient).powi(degree as i32)
+        }
+        Kernel::Rbf { gamma, .. } => (-gamma.unwrap() * difference().map(|d| d * d).sum::<f64>()).exp(),
+        Kernel::Laplacian { gamma, .. } => {
+            (-gamma.unwrap() * difference().map(f64::abs).sum::<f64>()).exp()
+        }
+        Kernel::Cosine => cosine(),
+        Kernel::ArcCosine { order, .. } => {
+            let theta = cosine().acos();
+            let j = match order {
+                0 => PI - theta,
+                1 => theta.sin() + (PI - theta) * theta.cos(),
+                _ => 3.0 * theta.sin() * theta.cos() + (PI - theta) * (1.0 + 2.0 * theta.cos().powi(2)),
+            };
+            (nf * ng).powi(order as i32) * j / PI
+        }
+    }
+}
+
+pub fn gram(k: Kernel, rows: &[Vec<f64>], columns: &[Vec<f64>]) -> Dense {
+    rows.iter().map(|f| columns.iter().map(|g| kernel(k, f, g)).collect()).collect()
+}
+
+/// α = (M + ξI)⁻¹ Y; with an intercept, the bordered system [M + ξI, 1; 1ᵀ, 0] [α; b] = [Y; 0].
+pub fn ridge(m: &Dense, y: &Dense, xi: f64, intercept: bool) -> (Dense, Vec<f64>) {
+    let n = m.len();
+    let mut a = add(m, xi, &identity(n));
+    let mut b = y.to_vec();
+    if intercept {
+        a.iter_mut().for_each(|row| row.push(1.0));
+        a.push([vec![1.0; n], vec![0.0]].concat());
+        b.push(vec![0.0; y[0].len()]);
+    }
+    let mut solution = solve(&a, &b);
+    let constant =
+        if intercept { solution.pop().unwrap() } else { vec![0.0; y[0].len()] };
+    (solution, constant)
+}
+
+/// Y as the paper has it: one-hot, or one column of ±1 for two classes.
+pub fn targets(classes: &[u32], count: usize) -> Dense {
+    classes
+        .iter()
+        .map(|&class| match count {
+            1 => vec![1.0],
+            2 => vec![if class == 1 { 1.0 } else { -1.0 }],
+            _ => (0..count).map(|c| f64::from(c == class as usize)).collect(),
+        })
+        .collect()
+}
+
+/// Scores of every node: train on the given nodes, from the formulas alone.
+#[allow(clippy::too_many_arguments)]
+pub fn scores(
+    f: &Dense,
+    train: &[usize],
+    classes: &[u32],
+    count: usize,
+    k: Kernel,
+    xi: f64,
+    intercept: bool,
+) -> Dense {
+    let ft: Dense = train.iter().map(|&i| f[i].clone()).collect();
+    let (alpha, b) = ridge(&gram(k, &ft, &ft), &targets(classes, count), xi, intercept);
+    let mut scores = multiply(&gram(k, f, &ft), &alpha);
+    scores.iter_mut().for_each(|row| row.iter_mut().zip(&b).for_each(|(s, b)| *s += b));
+    scores
+}
+
+/// The largest difference, relative to the largest value.
+pub fn distance(a: &Dense, b: &Dense) -> f64 {
+    let largest = a.iter().flatten().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let pairs = a.iter().flatten().zip(b.iter().flatten());
+    pairs.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs())) / largest.max(f64::MIN_POSITIVE)
+}
