@@ -6,7 +6,9 @@
 mod dataset;
 mod files;
 mod labels;
+mod pickle;
+pub mod planetoid;
 
 pub use dataset::Dataset;
 pub use files::{read_file, write_atomically};
-pub use labels::Labels;
+pub use labels::{Labels, UNLABELLED};
