@@ -9,6 +9,8 @@ mod files;
 mod labels;
 mod npy;
 pub mod npz;
+mod pickle;
+pub mod planetoid;
 
 pub use dataset::Dataset;
 pub use files::{read_file, temporary_beside, write_atomically};

@@ -1,0 +1,25 @@
+//! Replays the seeds of every fuzz target, so that what fuzzing found stays fixed without it.
+
+#[path = "../../../fuzz/entries/planetoid.rs"]
+mod planetoid;
+
+use std::path::Path;
+
+/// A fuzz target's name and what it runs.
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: &[Target] = &[("planetoid", planetoid::run)];
+
+#[test]
+fn every_seed_is_read_or_refused_without_a_panic() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    for (target, run) in TARGETS {
+        let folder = corpus.join(target);
+        let mut seeds = 0;
+        for entry in folder.read_dir().unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            run(&std::fs::read(entry.unwrap().path()).unwrap());
+            seeds += 1;
+        }
+        assert!(seeds > 0, "{} holds no seeds", folder.display());
+    }
+}
