@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
 /// What stands for "no label" in every integer format.
-pub(super) const UNLABELLED: i64 = -1;
+pub const UNLABELLED: i64 = -1;
 
 /// The class of each node, if it has one.
 ///

@@ -13,9 +13,8 @@
 
 use super::archive::{self, Archive};
 use super::files::{read_file, write_atomically};
-use super::labels::UNLABELLED;
 use super::npy::{self, Array, Kind};
-use super::{Dataset, Labels};
+use super::{Dataset, Labels, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, MAX_NODES};
 use crate::matrix::{Features, Matrix, SparseMatrix};

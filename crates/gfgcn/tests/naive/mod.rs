@@ -8,36 +8,36 @@ use gfgcn::filter::Filter;
 use gfgcn::graph::Normalization;
 use gfgcn::kernel::Kernel;
 
-pub type Dense = Vec<Vec<f64>>;
+pub(crate) type Dense = Vec<Vec<f64>>;
 
-pub fn zeros(rows: usize, cols: usize) -> Dense {
+pub(crate) fn zeros(rows: usize, cols: usize) -> Dense {
     vec![vec![0.0; cols]; rows]
 }
 
-pub fn identity(n: usize) -> Dense {
+pub(crate) fn identity(n: usize) -> Dense {
     (0..n).map(|i| (0..n).map(|j| f64::from(i == j)).collect()).collect()
 }
 
-pub fn transpose(a: &Dense) -> Dense {
+pub(crate) fn transpose(a: &Dense) -> Dense {
     (0..a[0].len()).map(|j| a.iter().map(|row| row[j]).collect()).collect()
 }
 
-pub fn multiply(a: &Dense, b: &Dense) -> Dense {
+pub(crate) fn multiply(a: &Dense, b: &Dense) -> Dense {
     let columns = transpose(b);
     a.iter().map(|row| columns.iter().map(|column| dot(row, column)).collect()).collect()
 }
 
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-pub fn add(a: &Dense, factor: f64, b: &Dense) -> Dense {
+pub(crate) fn add(a: &Dense, factor: f64, b: &Dense) -> Dense {
     let rows = a.iter().zip(b);
     rows.map(|(a, b)| a.iter().zip(b).map(|(a, b)| a + factor * b).collect()).collect()
 }
 
 /// A⁻¹ B by Gaussian elimination with pivoting.
-pub fn solve(a: &Dense, b: &Dense) -> Dense {
+pub(crate) fn solve(a: &Dense, b: &Dense) -> Dense {
     let n = a.len();
     let mut m: Dense = a.iter().zip(b).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
     for k in 0..n {
@@ -54,7 +54,7 @@ pub fn solve(a: &Dense, b: &Dense) -> Dense {
 }
 
 /// Â, entry by entry.
-pub fn operator(dataset: &Dataset, normalization: Normalization) -> Dense {
+pub(crate) fn operator(dataset: &Dataset, normalization: Normalization) -> Dense {
     let graph = dataset.graph();
     let n = graph.nodes();
     let mut a = identity(n);
@@ -74,7 +74,7 @@ pub fn operator(dataset: &Dataset, normalization: Normalization) -> Dense {
     a
 }
 
-pub fn features(dataset: &Dataset, row_normalize: bool) -> Dense {
+pub(crate) fn features(dataset: &Dataset, row_normalize: bool) -> Dense {
     let features = dataset.features();
     let mut x = zeros(features.rows(), features.cols());
     for (i, row) in x.iter_mut().enumerate() {
@@ -88,7 +88,7 @@ pub fn features(dataset: &Dataset, row_normalize: bool) -> Dense {
 }
 
 /// F by the formula of each filter, one product at a time.
-pub fn filter(operator: &Dense, x: &Dense, filter: Filter) -> Dense {
+pub(crate) fn filter(operator: &Dense, x: &Dense, filter: Filter) -> Dense {
     let depth = filter.depth();
     match filter {
         Filter::Sgc { .. } => (0..depth).fold(x.clone(), |f, _| multiply(operator, &f)),
@@ -112,7 +112,7 @@ pub fn filter(operator: &Dense, x: &Dense, filter: Filter) -> Dense {
 }
 
 /// m(f, g) by its formula.
-pub fn kernel(kernel: Kernel, f: &[f64], g: &[f64]) -> f64 {
+pub(crate) fn kernel(kernel: Kernel, f: &[f64], g: &[f64]) -> f64 {
     use std::f64::consts::PI;
     let difference = || f.iter().zip(g).map(|(f, g)| f - g);
     let (nf, ng) = (dot(f, f).sqrt(), dot(g, g).sqrt());
@@ -139,12 +139,12 @@ pub fn kernel(kernel: Kernel, f: &[f64], g: &[f64]) -> f64 {
     }
 }
 
-pub fn gram(k: Kernel, rows: &[Vec<f64>], columns: &[Vec<f64>]) -> Dense {
+pub(crate) fn gram(k: Kernel, rows: &[Vec<f64>], columns: &[Vec<f64>]) -> Dense {
     rows.iter().map(|f| columns.iter().map(|g| kernel(k, f, g)).collect()).collect()
 }
 
 /// α = (M + ξI)⁻¹ Y; with an intercept, the bordered system [M + ξI, 1; 1ᵀ, 0] [α; b] = [Y; 0].
-pub fn ridge(m: &Dense, y: &Dense, xi: f64, intercept: bool) -> (Dense, Vec<f64>) {
+pub(crate) fn ridge(m: &Dense, y: &Dense, xi: f64, intercept: bool) -> (Dense, Vec<f64>) {
     let n = m.len();
     let mut a = add(m, xi, &identity(n));
     let mut b = y.to_vec();
@@ -160,7 +160,7 @@ pub fn ridge(m: &Dense, y: &Dense, xi: f64, intercept: bool) -> (Dense, Vec<f64>
 }
 
 /// Y as the paper has it: one-hot, or one column of ±1 for two classes.
-pub fn targets(classes: &[u32], count: usize) -> Dense {
+pub(crate) fn targets(classes: &[u32], count: usize) -> Dense {
     classes
         .iter()
         .map(|&class| match count {
@@ -173,7 +173,7 @@ pub fn targets(classes: &[u32], count: usize) -> Dense {
 
 /// Scores of every node: train on the given nodes, from the formulas alone.
 #[allow(clippy::too_many_arguments)]
-pub fn scores(
+pub(crate) fn scores(
     f: &Dense,
     train: &[usize],
     classes: &[u32],
@@ -190,7 +190,7 @@ pub fn scores(
 }
 
 /// The largest difference, relative to the largest value.
-pub fn distance(a: &Dense, b: &Dense) -> f64 {
+pub(crate) fn distance(a: &Dense, b: &Dense) -> f64 {
     let largest = a.iter().flatten().fold(0.0, |m: f64, v| m.max(v.abs()));
     let pairs = a.iter().flatten().zip(b.iter().flatten());
     pairs.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs())) / largest.max(f64::MIN_POSITIVE)

@@ -8,36 +8,36 @@ use gfgcn::matrix::{Features, Matrix, SparseMatrix};
 
 /// What to make.
 #[derive(Clone, Copy, Debug)]
-pub struct Recipe {
-    pub nodes: usize,
-    pub features: usize,
-    pub classes: usize,
-    pub weighted: bool,
-    pub sparse: bool,
-    pub seed: u64,
+pub(crate) struct Recipe {
+    pub(crate) nodes: usize,
+    pub(crate) features: usize,
+    pub(crate) classes: usize,
+    pub(crate) weighted: bool,
+    pub(crate) sparse: bool,
+    pub(crate) seed: u64,
 }
 
 /// A linear congruential generator: enough for shapes that are not special.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
     }
 
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         self.below(1 << 24) as f64 / f64::from(1 << 24)
     }
 }
 
 impl Recipe {
     /// Communities with features that lean towards their class; the last node is isolated.
-    pub fn make(self) -> Dataset {
+    pub(crate) fn make(self) -> Dataset {
         let mut random = Random::new(self.seed);
         let class = |node: usize| node % self.classes;
         let mut edges = Vec::new();
