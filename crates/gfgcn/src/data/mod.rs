@@ -15,3 +15,5 @@ pub mod planetoid;
 pub use dataset::Dataset;
 pub use files::{read_file, temporary_beside, write_atomically};
 pub use labels::Labels;
+
+use labels::UNLABELLED;
