@@ -7,13 +7,17 @@ mod archive;
 mod dataset;
 mod files;
 mod labels;
+mod limits;
+mod lines;
 mod npy;
 pub mod npz;
 mod pickle;
 pub mod planetoid;
+mod table;
 
 pub use dataset::Dataset;
 pub use files::{read_file, temporary_beside, write_atomically};
 pub use labels::Labels;
+pub use table::{Column, ColumnData, TableFormat, write_table};
 
 use labels::UNLABELLED;
