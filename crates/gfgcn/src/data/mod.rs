@@ -5,10 +5,13 @@
 
 mod archive;
 mod dataset;
+mod density;
+mod entries;
 mod files;
 mod labels;
 mod limits;
 mod lines;
+mod matrix_market;
 mod npy;
 pub mod npz;
 mod pickle;
