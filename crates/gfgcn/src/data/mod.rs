@@ -17,10 +17,12 @@ pub mod npz;
 mod pickle;
 pub mod planetoid;
 mod table;
+mod tabular;
 
 pub use dataset::Dataset;
 pub use files::{read_file, temporary_beside, write_atomically};
 pub use labels::Labels;
 pub use table::{Column, ColumnData, TableFormat, write_table};
+pub use tabular::{TableFiles, read_split, write_folder};
 
 use labels::UNLABELLED;
