@@ -5,13 +5,24 @@
 
 mod archive;
 mod dataset;
+mod density;
+mod entries;
 mod files;
 mod labels;
+mod limits;
+mod lines;
+mod matrix_market;
 mod npy;
 pub mod npz;
 mod pickle;
 pub mod planetoid;
+mod table;
+mod tabular;
 
 pub use dataset::Dataset;
 pub use files::{read_file, temporary_beside, write_atomically};
 pub use labels::Labels;
+pub use table::{Column, ColumnData, TableFormat, write_table};
+pub use tabular::{TableFiles, read_split, write_folder};
+
+use labels::UNLABELLED;

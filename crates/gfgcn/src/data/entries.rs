@@ -1,0 +1,39 @@
+//! Matrix entries as files list them, one by one, and the compressed rows made of them.
+
+/// An entry and the place it was read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) row: u32,
+    pub(crate) column: u32,
+    pub(crate) value: f32,
+    /// The line or row of the file.
+    pub(crate) at: u64,
+}
+
+/// Compressed rows; columns sorted, repeated entries kept.
+pub(crate) struct Rows {
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) columns: Vec<u32>,
+    pub(crate) values: Vec<f32>,
+}
+
+/// Sorts entries by row and column, those of the same place in the order of the file.
+pub(crate) fn sort(entries: &mut [Entry]) {
+    entries.sort_unstable_by_key(|entry| (entry.row, entry.column, entry.at));
+}
+
+/// Compresses sorted entries of a matrix with `rows` rows.
+pub(crate) fn compress(rows: usize, entries: &[Entry]) -> Rows {
+    let mut offsets = vec![0; rows + 1];
+    for entry in entries {
+        offsets[entry.row as usize + 1] += 1;
+    }
+    for row in 0..rows {
+        offsets[row + 1] += offsets[row];
+    }
+    Rows {
+        offsets,
+        columns: entries.iter().map(|entry| entry.column).collect(),
+        values: entries.iter().map(|entry| entry.value).collect(),
+    }
+}

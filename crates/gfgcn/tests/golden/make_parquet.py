@@ -1,0 +1,123 @@
+"""Writes the Parquet files under `parquet` with pyarrow and pandas.
+
+Every folder holds the dataset `SMALL` of `tests/tables/main.rs` as another program would
+write it: other types, codecs, page versions, nulls, an index. Run it here: python make_parquet.py
+"""
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+HERE = Path(__file__).parent / "parquet"
+
+IDS = ["a", "b", "c", "d", "e"]
+SOURCE = ["a", "b", "a", "d"]
+TARGET = ["b", "c", "c", "a"]
+WEIGHT = [0.5, 2.0, 1.0, 1.0]
+X = [1.0, 0.1, -3.0, 0.0, 7.0]
+Y = [0.25, 2.0, 1e-30, 5.0, 8.0]
+LABELS = ["yes", "no", None, None, "yes"]
+SPLIT = {"a": "train", "b": "val", "e": "test"}
+
+
+def folder(name):
+    path = HERE / name
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def strings(ids, kind=pa.string()):
+    return pa.array(ids, kind)
+
+
+def plain(name, **options):
+    """Typed columns, written with the given options."""
+    path = folder(name)
+    edges = {"source": strings(SOURCE), "target": strings(TARGET), "weight": pa.array(WEIGHT, pa.float32())}
+    features = {"id": strings(IDS), "x": pa.array(X, pa.float32()), "y": pa.array(Y, pa.float32())}
+    labels = {"id": strings(IDS), "label": strings(LABELS)}
+    split = {"id": strings(list(SPLIT)), "split": strings(list(SPLIT.values()))}
+    tables = {"edges": edges, "features": features, "labels": labels, "split": split}
+    for table, columns in tables.items():
+        pq.write_table(pa.table(columns), path / f"{table}.parquet", **options)
+
+
+def dictionary(name):
+    """Categories, large strings, small row groups, doubles that are exact as floats."""
+    path = folder(name)
+    category = pa.dictionary(pa.int8(), pa.string())
+    edges = pa.table({"src": strings(SOURCE).cast(category), "dst": strings(TARGET, pa.large_string()),
+                      "weight": pa.array(WEIGHT, pa.float64())})
+    single = lambda values: pa.array(values, pa.float32()).cast(pa.float64())
+    features = pa.table({"id": strings(IDS).cast(category), "x": single(X), "y": single(Y)})
+    labels = pa.table({"id": strings(IDS), "label": strings(LABELS).cast(category)})
+    split = pa.table({"id": strings(list(SPLIT)), "split": strings(list(SPLIT.values())).cast(category)})
+    for table, content in {"edges": edges, "features": features, "labels": labels, "split": split}.items():
+        pq.write_table(content, path / f"{table}.parquet", row_group_size=2)
+
+
+def pandas(name):
+    """Frames whose ids are the index, which pandas stores last; left-over row numbers."""
+    path = folder(name)
+    edges = pd.DataFrame({"source": SOURCE + ["x"], "target": TARGET + ["x"], "weight": WEIGHT + [1.0]})
+    edges[edges.source != "x"].iloc[::-1].to_parquet(path / "edges.parquet")
+    features = pd.DataFrame({"x": X, "y": Y}, dtype="float32", index=pd.Index(IDS, name="id"))
+    features.to_parquet(path / "features.parquet")
+    labels = pd.DataFrame({"label": LABELS}, index=IDS)
+    labels.to_parquet(path / "labels.parquet")
+    split = pd.DataFrame({"id": list(SPLIT), "split": list(SPLIT.values())}).set_index("id")
+    split.to_parquet(path / "split.parquet")
+
+
+def integers(name):
+    """Ids and labels as integers of every width, labels as floats with NaN, features as truth values."""
+    path = folder(name)
+    numbers = {node: 10 + k for k, node in enumerate(IDS)}
+    ends = lambda nodes, kind: pa.array([numbers[node] for node in nodes], kind)
+    pq.write_table(pa.table({"u": ends(SOURCE, pa.uint64()), "v": ends(TARGET, pa.int16())}),
+                   path / "edges.parquet")
+    features = {"node": ends(IDS, pa.uint32()), "flag": pa.array([True, False, True, True, False]),
+                "count": pa.array([1, 2, -3, 400, 0], pa.int64())}
+    pq.write_table(pa.table(features), path / "features.parquet")
+    pq.write_table(pa.table({"node": ends(IDS, pa.int8()), "class": pa.array([1.0, 0.0, float("nan"), None, -1.0])}),
+                   path / "labels.parquet")
+
+
+def long(name):
+    """The long layout; a null feature and value declare a node."""
+    path = folder(name)
+    pq.write_table(pa.table({"source": strings(SOURCE), "target": strings(TARGET)}), path / "edges.parquet")
+    pq.write_table(pa.table({"id": strings(["a", "c", "b", "b", "d"]), "feature": pa.array([7, 7, None, 2, None]),
+                             "value": pa.array([1.5, 2.5, None, 4.0, None])}),
+                   path / "features.parquet")
+
+
+def refused(name):
+    """What is not a table of plain values."""
+    path = folder(name)
+    ids = strings(["a", "b"])
+    for kind, column in {
+        "list": pa.array([[1.0], [2.0, 3.0]]),
+        "struct": pa.array([{"left": 1}, {"left": 2}]),
+        "timestamp": pa.array([0, 1], pa.timestamp("ms")),
+        "decimal": pa.array([1, 2], pa.int32()).cast(pa.decimal128(12, 2)),
+        "half": pa.array([1.0, 2.0], pa.float32()).cast(pa.float16()),
+        "binary": pa.array([b"\xff", b"a"]),
+    }.items():
+        pq.write_table(pa.table({"id": ids, "wrong": column}), path / f"{kind}.parquet")
+    good = pa.table({"id": ids, "x": pa.array([1.0, 2.0])})
+    pq.write_table(good, path / "zstd.parquet", compression="zstd")
+    pq.write_table(good, path / "delta.parquet", use_dictionary=False,
+                   column_encoding={"id": "DELTA_BYTE_ARRAY", "x": "PLAIN"})
+
+
+plain("plain", compression="none")
+plain("snappy", compression="snappy", data_page_version="2.0")
+plain("gzip", compression="gzip", use_dictionary=False)
+dictionary("dictionary")
+pandas("pandas")
+integers("integers")
+long("long")
+refused("refused")
