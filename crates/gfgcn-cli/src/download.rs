@@ -9,6 +9,7 @@ mod fetch;
 mod pin;
 mod problem;
 
+use gfgcn::data::temporary_beside;
 use gfgcn::{Error, Result};
 use gfgcn_datasets::remote::{Pin, Remote};
 use std::fs;
@@ -174,24 +175,6 @@ fn put_in_place(temporary: NamedTempFile, path: &Path, pin: &Pin, replace: bool)
             Err(Error::Write { path: path.to_owned(), source })
         }
     }
-}
-
-/// A hidden file in the target's folder, so that it can be renamed to the target; deleted when
-/// dropped.
-fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "not a file name");
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(path.file_name().ok_or_else(no_name)?);
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".partial");
-    // Temporary files are for their owner only by default; a dataset is a plain file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 #[cfg(test)]

@@ -1,4 +1,135 @@
-//! The parts of the command line; the binary is in main.rs.
+//! The command line `gfgcn`: one file per subcommand, and the manners they share.
+//!
+//! Nothing here computes: commands turn arguments into library calls and results into text, JSON
+//! and files. Exit status: 0 done, 2 wrong usage, 3 bad input, 4 a failure of the machine, 130
+//! interrupted.
 
+mod data;
 pub mod data_folder;
 pub mod download;
+mod evaluate;
+mod faults;
+mod fit;
+mod inspect;
+mod interrupt;
+mod memory;
+mod output;
+mod predict;
+mod progress;
+mod settings;
+mod source;
+
+use clap::{Args, Parser, Subcommand};
+use output::Output;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const BAD_INPUT: u8 = 3;
+const MACHINE_FAILURE: u8 = 4;
+/// More threads than any machine this runs on has cores.
+const MAX_THREADS: i64 = 1024;
+
+/// Classify the nodes of a graph, without training loops.
+///
+/// gfgcn filters the node features over the graph and solves kernel ridge regression on the
+/// result in closed form: exact, deterministic, and nothing to tune.
+#[derive(Parser)]
+#[command(
+    name = "gfgcn",
+    version,
+    arg_required_else_help = true,
+    after_help = "Start here:
+  gfgcn evaluate cora                        how accurate is it? (the paper's protocol)
+  gfgcn fit my-folder -o my.model            train on a folder with edges.csv, features.csv, labels.csv
+  gfgcn predict my.model my-folder -o out.csv   label every node
+
+Datasets are names (gfgcn data list), .npz files, or folders of tables."
+)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Args, Clone, Debug)]
+struct Global {
+    /// Print the report as JSON on standard output
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    json: bool,
+    /// Print nothing but the report: no notes, no progress
+    #[arg(short, long, global = true, help_heading = "Everywhere")]
+    quiet: bool,
+    /// Number of threads [default: one per core]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS),
+        help_heading = "Everywhere"
+    )]
+    threads: Option<u16>,
+    /// Folder of datasets that are used by name [default: $GFGCN_DATA, else the user's data folder]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    data_dir: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Evaluate(evaluate::Arguments),
+    Fit(fit::Arguments),
+    Predict(predict::Arguments),
+    Inspect(inspect::Arguments),
+    /// List, describe, download and convert datasets
+    #[command(subcommand)]
+    Data(data::Command),
+}
+
+/// Runs the command line and says how it ended.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let output = Output::new(cli.global.json, cli.global.quiet);
+    match faults::contain(|| start(&cli, &output)) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has closed it: nothing is left to say.
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output.error(&error);
+            ExitCode::from(status(&error))
+        }
+    }
+}
+
+fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
+    interrupt::install()?;
+    if let Some(threads) = cli.global.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
+    }
+    match &cli.command {
+        Command::Evaluate(arguments) => evaluate::run(arguments, &cli.global, output),
+        Command::Fit(arguments) => fit::run(arguments, &cli.global, output),
+        Command::Predict(arguments) => predict::run(arguments, &cli.global, output),
+        Command::Inspect(arguments) => inspect::run(arguments, output),
+        Command::Data(command) => data::run(command, &cli.global, output),
+    }
+}
+
+fn status(error: &anyhow::Error) -> u8 {
+    match error.downcast_ref::<gfgcn::Error>() {
+        Some(error) if error.is_machine_failure() => MACHINE_FAILURE,
+        Some(_) => BAD_INPUT,
+        None => MACHINE_FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

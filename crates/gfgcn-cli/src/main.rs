@@ -1,3 +1,5 @@
-//! The command line.
+//! The binary `gfgcn`; everything is in the library beside it.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    gfgcn_cli::run()
+}

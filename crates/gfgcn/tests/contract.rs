@@ -97,7 +97,8 @@ fn scores_equal_the_formulas_for_every_combination() {
             let operator = naive::operator(&dataset, normalization);
             for filter in filters() {
                 for kernel in kernels() {
-                    for (intercept, row_normalize) in [(false, false), (true, false), (false, true)] {
+                    for (intercept, row_normalize) in [(false, false), (true, false), (false, true)]
+                    {
                         let options = Options {
                             kernel,
                             selection: Selection::fixed(3.0).unwrap(),
@@ -105,12 +106,19 @@ fn scores_equal_the_formulas_for_every_combination() {
                             row_normalize,
                             intercept,
                         };
-                        let model = Classifier::new(filter).options(options).fit(&dataset, &split).unwrap();
+                        let model =
+                            Classifier::new(filter).options(options).fit(&dataset, &split).unwrap();
                         let predictions = model.predict(&dataset).unwrap();
                         let x = naive::features(&dataset, row_normalize);
                         let f = naive::filter(&operator, &x, filter);
                         let expected = naive::scores(
-                            &f, &train, &classes, recipe.classes, model.options().kernel, 1.0 / 3.0, intercept,
+                            &f,
+                            &train,
+                            &classes,
+                            recipe.classes,
+                            model.options().kernel,
+                            1.0 / 3.0,
+                            intercept,
                         );
                         let found: Dense = (0..recipe.nodes)
                             .map(|node| match recipe.classes {
@@ -187,9 +195,11 @@ fn leave_one_out_equals_leaving_each_node_out() {
         let kernel: Kernel = name.parse().unwrap();
         let gram = naive::gram(kernel, &f, &f);
         for intercept in [false, true] {
-            let mut paths = vec![("dual", RidgePath::dual(to_matrix(&gram), targets.clone(), intercept))];
+            let mut paths =
+                vec![("dual", RidgePath::dual(to_matrix(&gram), targets.clone(), intercept))];
             if kernel.is_linear() {
-                paths.push(("primal", RidgePath::primal(to_matrix(&f), targets.clone(), intercept)));
+                paths
+                    .push(("primal", RidgePath::primal(to_matrix(&f), targets.clone(), intercept)));
             }
             for (form, path) in paths {
                 let predictions = path.leave_one_out(
@@ -207,7 +217,8 @@ fn leave_one_out_equals_leaving_each_node_out() {
                         // Both sides solve systems of condition trace(M) / ξ.
                         let condition = (0..n).map(|i| gram[i][i]).sum::<f64>() / xi;
                         let tolerance = 1e-8 + 100.0 * f64::EPSILON * condition;
-                        for (expected, found) in refit[left_out].iter().zip(&predictions[left_out]) {
+                        for (expected, found) in refit[left_out].iter().zip(&predictions[left_out])
+                        {
                             assert!(
                                 (expected - found).abs() < tolerance * scale,
                                 "{name} {form}, intercept {intercept}, ξ {xi}, node {left_out}: \

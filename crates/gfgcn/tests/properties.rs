@@ -186,8 +186,9 @@ fn a_filter_gives_the_same_bits_alone_and_in_company() {
 #[test]
 fn fit_then_predict_gives_the_labels_that_evaluate_scored() {
     let dataset = cora().largest_component();
-    let splits: Vec<Split> =
-        (0..4).map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap()).collect();
+    let splits: Vec<Split> = (0..4)
+        .map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap())
+        .collect();
     let filters =
         vec![Filter::sgc(2).unwrap(), Filter::sgc(128).unwrap(), Filter::ssgc(8, 0.05).unwrap()];
     for name in ["linear", "rbf"] {
@@ -203,8 +204,10 @@ fn fit_then_predict_gives_the_labels_that_evaluate_scored() {
             };
             for outcome in evaluation.run(&dataset, &|| ()).unwrap() {
                 for (k, split) in splits.iter().enumerate() {
-                    let model =
-                        Classifier::new(outcome.filter).options(options).fit(&dataset, split).unwrap();
+                    let model = Classifier::new(outcome.filter)
+                        .options(options)
+                        .fit(&dataset, split)
+                        .unwrap();
                     assert_eq!(model.lambda(), outcome.lambdas[k]);
                     let predictions = model.predict(&dataset).unwrap();
                     let classes: Vec<u32> =
@@ -240,7 +243,8 @@ fn two_classes_share_one_target_and_one_class_is_always_predicted() {
         assert_eq!(row[0], -row[1]);
     }
     let one = Labels::from_names(&vec![Some("only"); dataset.nodes()]);
-    let one = Dataset::new("one", dataset.graph().clone(), dataset.features().clone(), one).unwrap();
+    let one =
+        Dataset::new("one", dataset.graph().clone(), dataset.features().clone(), one).unwrap();
     let split = Split::all_labelled(one.labels()).unwrap();
     let model = Classifier::new(Filter::sgc(2).unwrap()).fit(&one, &split).unwrap();
     let predictions = model.predict(&one).unwrap();
@@ -253,20 +257,27 @@ fn degenerate_features_still_give_finite_scores() {
     let cases: [(&str, Features); 4] = [
         ("all zero", dense(&base, |_, _, _| 0.0)),
         ("constant", Features::dense(Matrix::from_fn(60, 3, |_, _| 1.0)).unwrap()),
-        ("duplicate columns", Features::dense(Matrix::from_fn(60, 80, |i, _| (i % 7) as f32)).unwrap()),
+        (
+            "duplicate columns",
+            Features::dense(Matrix::from_fn(60, 80, |i, _| (i % 7) as f32)).unwrap(),
+        ),
         ("one column", Features::dense(Matrix::from_fn(60, 1, |i, _| i as f32)).unwrap()),
     ];
     let hub: Vec<(u32, u32)> = (1..60).map(|node| (0, node)).collect();
-    let graphs = [Graph::from_edges(60, &[], None).unwrap().0, Graph::from_edges(60, &hub, None).unwrap().0];
+    let graphs =
+        [Graph::from_edges(60, &[], None).unwrap().0, Graph::from_edges(60, &hub, None).unwrap().0];
     for graph in graphs {
         for (name, features) in &cases {
-            let data =
-                Dataset::new(*name, graph.clone(), features.clone(), base.labels().clone()).unwrap();
+            let data = Dataset::new(*name, graph.clone(), features.clone(), base.labels().clone())
+                .unwrap();
             let split = Split::all_labelled(data.labels()).unwrap();
             for kernel in ["linear", "rbf", "laplacian", "polynomial", "cosine", "arccosine"] {
                 for intercept in [false, true] {
-                    let options =
-                        Options { kernel: kernel.parse().unwrap(), intercept, ..Options::default() };
+                    let options = Options {
+                        kernel: kernel.parse().unwrap(),
+                        intercept,
+                        ..Options::default()
+                    };
                     let classifier = Classifier::new(Filter::sgc(3).unwrap()).options(options);
                     let model = classifier.fit(&data, &split).unwrap();
                     let finite = scores(&model, &data).iter().flatten().all(|s| s.is_finite());

@@ -21,8 +21,6 @@ mod tabular;
 
 pub use dataset::Dataset;
 pub use files::{read_file, temporary_beside, write_atomically};
-pub use labels::Labels;
-pub use table::{Column, ColumnData, TableFormat, write_table};
+pub use labels::{Labels, UNLABELLED};
+pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};
 pub use tabular::{TableFiles, read_split, write_folder};
-
-use labels::UNLABELLED;

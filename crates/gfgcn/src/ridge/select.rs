@@ -4,6 +4,7 @@ use super::path::RidgePath;
 use super::targets::decode;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How λ is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,16 @@ pub enum Selection {
     /// This λ.
     #[non_exhaustive]
     Fixed(f64),
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Selection::LeaveOneOut => f.write_str("λ by exact leave-one-out"),
+            Selection::Validation => f.write_str("λ by validation accuracy"),
+            Selection::Fixed(_) => f.write_str("λ given"),
+        }
+    }
 }
 
 impl Selection {
@@ -109,7 +120,8 @@ mod tests {
     use super::*;
 
     fn candidates(correct: &[i32]) -> Vec<Option<Candidate>> {
-        let candidate = |&c: &i32| usize::try_from(c).ok().map(|correct| Candidate { correct, total: 99 });
+        let candidate =
+            |&c: &i32| usize::try_from(c).ok().map(|correct| Candidate { correct, total: 99 });
         correct.iter().map(candidate).collect()
     }
 

@@ -122,7 +122,9 @@ pub(crate) fn kernel(kernel: Kernel, f: &[f64], g: &[f64]) -> f64 {
         Kernel::Polynomial { degree, coefficient, gamma, .. } => {
             (gamma.unwrap() * dot(f, g) + coefficient).powi(degree as i32)
         }
-        Kernel::Rbf { gamma, .. } => (-gamma.unwrap() * difference().map(|d| d * d).sum::<f64>()).exp(),
+        Kernel::Rbf { gamma, .. } => {
+            (-gamma.unwrap() * difference().map(|d| d * d).sum::<f64>()).exp()
+        }
         Kernel::Laplacian { gamma, .. } => {
             (-gamma.unwrap() * difference().map(f64::abs).sum::<f64>()).exp()
         }
@@ -132,7 +134,10 @@ pub(crate) fn kernel(kernel: Kernel, f: &[f64], g: &[f64]) -> f64 {
             let j = match order {
                 0 => PI - theta,
                 1 => theta.sin() + (PI - theta) * theta.cos(),
-                _ => 3.0 * theta.sin() * theta.cos() + (PI - theta) * (1.0 + 2.0 * theta.cos().powi(2)),
+                _ => {
+                    3.0 * theta.sin() * theta.cos()
+                        + (PI - theta) * (1.0 + 2.0 * theta.cos().powi(2))
+                }
             };
             (nf * ng).powi(order as i32) * j / PI
         }
@@ -154,8 +159,7 @@ pub(crate) fn ridge(m: &Dense, y: &Dense, xi: f64, intercept: bool) -> (Dense, V
         b.push(vec![0.0; y[0].len()]);
     }
     let mut solution = solve(&a, &b);
-    let constant =
-        if intercept { solution.pop().unwrap() } else { vec![0.0; y[0].len()] };
+    let constant = if intercept { solution.pop().unwrap() } else { vec![0.0; y[0].len()] };
     (solution, constant)
 }
 

@@ -26,7 +26,8 @@ impl Random {
     }
 
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
     }
 
@@ -75,5 +76,6 @@ fn sparse(dense: &Matrix<f32>) -> Features {
         }
         offsets.push(indices.len());
     }
-    Features::sparse(SparseMatrix::from_csr(dense.cols(), &offsets, &indices, &values).unwrap()).unwrap()
+    Features::sparse(SparseMatrix::from_csr(dense.cols(), &offsets, &indices, &values).unwrap())
+        .unwrap()
 }

@@ -91,6 +91,11 @@ impl FileFormat {
     }
 }
 
+/// Checks that [`write_table`](super::write_table) would know the format, before any work is done.
+pub fn check_table_name(path: &Path) -> Result<()> {
+    of_output(path).map(drop)
+}
+
 /// The format of a table to be written and whether to gzip it, by the extension of its name.
 pub(super) fn of_output(path: &Path) -> Result<(TableFormat, bool)> {
     let (extension, gzipped) = extension(path);

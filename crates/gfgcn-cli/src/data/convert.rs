@@ -1,0 +1,86 @@
+//! `gfgcn data convert`: from any format that is read to one that is written.
+
+use crate::output::{Output, count};
+use crate::source::{check_output, has_extension, open};
+use crate::{Global, interrupt};
+use clap::{Args, ValueEnum};
+use gfgcn::Error;
+use gfgcn::data::{TableFormat, npz, write_folder};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Convert a dataset to an .npz file or to a folder of tables
+#[derive(Args)]
+#[command(after_help = "Examples:
+  gfgcn data convert my-folder my.npz
+  gfgcn data convert cora cora-tables/ --format parquet")]
+pub(crate) struct Arguments {
+    /// The dataset to read: a name, an .npz file or a folder
+    from: PathBuf,
+    /// The .npz file, or the folder, to write
+    to: PathBuf,
+    /// Format of the tables in a folder
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    format: Format,
+    /// Replace files that are there
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Csv,
+    Tsv,
+    Parquet,
+}
+
+impl From<Format> for TableFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Csv => TableFormat::Csv,
+            Format::Tsv => TableFormat::Tsv,
+            Format::Parquet => TableFormat::Parquet,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    dataset: String,
+    nodes: usize,
+    edges: usize,
+    output: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
+    let to_archive = has_extension(&arguments.to, "npz");
+    if to_archive {
+        check_output(&arguments.to, arguments.force, &[&arguments.from])?;
+    } else if arguments.to.extension().is_some() && !arguments.to.is_dir() {
+        return Err(Error::Data(
+            "is neither an .npz file nor a folder; a folder's name has no ending".into(),
+        )
+        .in_file(&arguments.to)
+        .into());
+    }
+    let dataset = open(&arguments.from, global)?;
+    dataset.notes().iter().for_each(|note| output.note(note));
+    {
+        let _uninterrupted = interrupt::writing();
+        if to_archive {
+            npz::write(&dataset, &arguments.to, arguments.force)?;
+        } else {
+            write_folder(&dataset, &arguments.to, arguments.format.into(), arguments.force)?;
+        }
+    }
+    let report = Report {
+        dataset: dataset.name().to_owned(),
+        nodes: dataset.nodes(),
+        edges: dataset.graph().edges(),
+        output: arguments.to.clone(),
+    };
+    output.report(&report, |r| {
+        let (nodes, edges) = (count(r.nodes, "node", "nodes"), count(r.edges, "edge", "edges"));
+        format!("{}: {nodes}, {edges} written to {}\n", r.dataset, r.output.display())
+    })
+}

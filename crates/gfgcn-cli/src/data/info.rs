@@ -1,0 +1,175 @@
+//! `gfgcn data info`: what a dataset holds.
+
+use crate::Global;
+use crate::output::{Output, pairs, table};
+use crate::source::Source;
+use clap::Args;
+use gfgcn::data::Dataset;
+use serde::Serialize;
+
+/// Describe a dataset: graph, features, classes, splits
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Serialize)]
+struct Report {
+    dataset: String,
+    nodes: usize,
+    edges: usize,
+    weighted: bool,
+    components: usize,
+    largest_component: Size,
+    isolated_nodes: usize,
+    degrees: Degrees,
+    features: usize,
+    /// Share of feature values other than zero.
+    feature_density: f64,
+    labelled: usize,
+    unlabelled: usize,
+    classes: Vec<Class>,
+    /// Share of edges between labelled nodes that join the same class; `None` without such edges.
+    edge_homophily: Option<f64>,
+    split: Option<Parts>,
+    fingerprint: String,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Size {
+    nodes: usize,
+    edges: usize,
+}
+
+#[derive(Serialize)]
+struct Degrees {
+    smallest: usize,
+    median: usize,
+    mean: f64,
+    largest: usize,
+}
+
+#[derive(Serialize)]
+struct Class {
+    class: String,
+    nodes: usize,
+}
+
+#[derive(Serialize)]
+struct Parts {
+    train: usize,
+    validation: usize,
+    test: usize,
+}
+
+pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
+    let dataset = arguments.source.load(global, output)?;
+    output.report(&Report::new(&dataset), Report::text)
+}
+
+impl Report {
+    fn new(dataset: &Dataset) -> Self {
+        let (graph, features, labels) = (dataset.graph(), dataset.features(), dataset.labels());
+        let components = graph.components();
+        let mut degrees: Vec<usize> = (0..graph.nodes()).map(|node| graph.degree(node)).collect();
+        degrees.sort_unstable();
+        let labelled = labels.labelled().len();
+        let values = features.rows() as f64 * features.cols() as f64;
+        let classes = labels.classes().iter().zip(labels.counts());
+        Report {
+            dataset: dataset.name().to_owned(),
+            nodes: graph.nodes(),
+            edges: graph.edges(),
+            weighted: graph.is_weighted(),
+            components: components.len(),
+            largest_component: Size {
+                nodes: components[0].len(),
+                edges: components[0].iter().map(|&node| graph.degree(node)).sum::<usize>() / 2,
+            },
+            isolated_nodes: degrees.iter().filter(|&&degree| degree == 0).count(),
+            degrees: Degrees {
+                smallest: degrees[0],
+                median: degrees[degrees.len() / 2],
+                mean: 2.0 * graph.edges() as f64 / graph.nodes() as f64,
+                largest: degrees[degrees.len() - 1],
+            },
+            features: features.cols(),
+            feature_density: features.nonzeros() as f64 / values,
+            labelled,
+            unlabelled: graph.nodes() - labelled,
+            classes: classes.map(|(c, nodes)| Class { class: c.clone(), nodes }).collect(),
+            edge_homophily: edge_homophily(dataset),
+            split: dataset.split().map(|split| Parts {
+                train: split.train().len(),
+                validation: split.validation().len(),
+                test: split.test().len(),
+            }),
+            fingerprint: dataset.fingerprint(),
+            notes: dataset.notes().to_vec(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let weighted = if self.weighted { " (weighted)" } else { "" };
+        let d = &self.degrees;
+        let mut lines = vec![
+            ("dataset", self.dataset.clone()),
+            ("nodes", self.nodes.to_string()),
+            ("edges", format!("{}{weighted}", self.edges)),
+            (
+                "components",
+                format!(
+                    "{} (largest: {} nodes, {} edges; {} isolated nodes)",
+                    self.components,
+                    self.largest_component.nodes,
+                    self.largest_component.edges,
+                    self.isolated_nodes
+                ),
+            ),
+            (
+                "degrees",
+                format!("{} to {}, median {}, mean {:.2}", d.smallest, d.largest, d.median, d.mean),
+            ),
+            (
+                "features",
+                format!("{} ({:.2} % nonzero)", self.features, 100.0 * self.feature_density),
+            ),
+            ("labelled nodes", format!("{} ({} unlabelled)", self.labelled, self.unlabelled)),
+        ];
+        if let Some(homophily) = self.edge_homophily {
+            lines.push(("edge homophily", format!("{homophily:.3}")));
+        }
+        lines.push((
+            "split",
+            self.split.as_ref().map_or_else(
+                || "none".to_owned(),
+                |s| format!("{} train, {} validation, {} test", s.train, s.validation, s.test),
+            ),
+        ));
+        lines.push(("fingerprint", self.fingerprint.clone()));
+        let rows = self.classes.iter().map(|c| {
+            let share = 100.0 * c.nodes as f64 / self.labelled.max(1) as f64;
+            vec![c.class.clone(), c.nodes.to_string(), format!("{share:.1}")]
+        });
+        let header = ["class", "nodes", "%"].map(String::from).to_vec();
+        let classes = match self.classes.is_empty() {
+            true => String::new(),
+            false => format!("\n{}\n", table(header, rows.collect())),
+        };
+        pairs(&lines) + &classes
+    }
+}
+
+fn edge_homophily(dataset: &Dataset) -> Option<f64> {
+    let labels = dataset.labels();
+    let (mut same, mut total) = (0usize, 0usize);
+    for (from, to, _) in dataset.graph().edge_list() {
+        if let (Some(a), Some(b)) = (labels.get(from), labels.get(to)) {
+            total += 1;
+            same += usize::from(a == b);
+        }
+    }
+    (total > 0).then(|| same as f64 / total as f64)
+}

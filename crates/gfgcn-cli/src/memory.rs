@@ -1,0 +1,46 @@
+//! How much memory there is: a job that does not fit is refused before it starts.
+
+use gfgcn::{Error, Result};
+use std::fs;
+
+/// Refuses work that needs more memory than there is.
+pub(crate) fn check(what: &str, needed: u64, remedy: &'static str) -> Result<()> {
+    match available() {
+        Some(available) if needed > available => {
+            Err(Error::Memory { what: what.to_owned(), needed, available, remedy })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that can still be had: the least of what the machine, the control group and the process's
+/// own limit leave; `None` where the system does not say.
+pub(crate) fn available() -> Option<u64> {
+    [machine(), control_group(), address_space()].into_iter().flatten().min()
+}
+
+fn machine() -> Option<u64> {
+    kilobytes_after(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
+}
+
+fn control_group() -> Option<u64> {
+    let read = |file: &str| -> Option<u64> {
+        fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse().ok()
+    };
+    Some(read("memory.max")?.saturating_sub(read("memory.current")?))
+}
+
+/// What `ulimit -v` leaves.
+fn address_space() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
+    let limit: u64 = line["Max address space".len()..].split_whitespace().next()?.parse().ok()?;
+    let used = kilobytes_after(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
+    Some(limit.saturating_sub(used))
+}
+
+fn kilobytes_after(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    let number: u64 = line[name.len()..].split_whitespace().next()?.parse().ok()?;
+    Some(number * 1024)
+}

@@ -1,0 +1,86 @@
+//! Progress on a terminal, for what takes longer than a second.
+
+use crate::output::Output;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Nothing is shown before this.
+const PATIENCE: Duration = Duration::from_secs(1);
+const REFRESH: Duration = Duration::from_millis(100);
+
+/// What is counted.
+#[derive(Clone, Copy)]
+pub(crate) enum Unit {
+    Steps,
+    Bytes,
+}
+
+/// Counts that a bar follows.
+#[derive(Default)]
+pub(crate) struct Progress {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Progress {
+    pub(crate) fn set_total(&self, total: u64) {
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set(&self, done: u64) {
+        self.done.store(done, Ordering::Relaxed);
+    }
+
+    pub(crate) fn advance(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Runs work while a bar follows its progress.
+pub(crate) fn show<T>(
+    output: &Output,
+    message: &'static str,
+    unit: Unit,
+    work: impl FnOnce(&Progress) -> T,
+) -> T {
+    let progress = Progress::default();
+    if !output.shows_progress() {
+        return work(&progress);
+    }
+    let finished = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| watch(&progress, &finished, message, unit));
+        let result = work(&progress);
+        finished.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        result
+    })
+}
+
+fn watch(progress: &Progress, finished: &AtomicBool, message: &'static str, unit: Unit) {
+    let start = Instant::now();
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    let template = match unit {
+        Unit::Steps => "{msg} {wide_bar} {pos}/{len} ({eta} left)",
+        Unit::Bytes => "{msg} {wide_bar} {bytes}/{total_bytes} ({bytes_per_sec}, {eta} left)",
+    };
+    bar.set_style(ProgressStyle::with_template(template).expect("the template is well formed"));
+    bar.set_message(message);
+    let mut shown = false;
+    while !finished.load(Ordering::Acquire) {
+        thread::park_timeout(if shown { REFRESH } else { PATIENCE });
+        if start.elapsed() < PATIENCE {
+            continue;
+        }
+        if !shown {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            shown = true;
+        }
+        bar.set_length(progress.total.load(Ordering::Relaxed));
+        bar.set_position(progress.done.load(Ordering::Relaxed));
+        bar.tick();
+    }
+    bar.finish_and_clear();
+}

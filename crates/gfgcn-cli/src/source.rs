@@ -1,0 +1,240 @@
+//! What the arguments for datasets, splits and outputs mean.
+
+use crate::output::Output;
+use crate::{Global, data_folder};
+use clap::Args;
+use gfgcn::data::{Dataset, TableFiles, npz, planetoid, read_split, temporary_beside};
+use gfgcn::split::Split;
+use gfgcn::{Error, Result};
+use gfgcn_datasets::{BUNDLED, remote};
+use std::path::{Path, PathBuf};
+
+/// A dataset: by name, by path, or as separate tables.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Source {
+    /// A dataset: a name (`gfgcn data list`), an .npz file, a folder with edges, features and labels
+    /// tables, or a raw Planetoid folder
+    #[arg(value_name = "DATASET", required_unless_present = "edges")]
+    dataset: Option<PathBuf>,
+    /// Table of edges (source,target[,weight]), or a MatrixMarket file; instead of DATASET
+    #[arg(long, value_name = "FILE", conflicts_with = "dataset", requires = "features")]
+    edges: Option<PathBuf>,
+    /// Table of features (id,name,… or id,feature,value), or a MatrixMarket file
+    #[arg(long, value_name = "FILE", requires = "edges")]
+    features: Option<PathBuf>,
+    /// Table of labels (id,label); nodes without one are unlabelled
+    #[arg(long, value_name = "FILE", requires = "edges")]
+    labels: Option<PathBuf>,
+}
+
+impl Source {
+    /// Reads the dataset and says what was repaired on the way.
+    pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
+        let dataset = match (&self.dataset, &self.edges, &self.features) {
+            (Some(dataset), ..) => open(dataset, global)?,
+            (None, Some(edges), Some(features)) => TableFiles {
+                edges: edges.clone(),
+                features: features.clone(),
+                labels: self.labels.clone(),
+                split: None,
+            }
+            .read(&stem(edges))?,
+            _ => unreachable!("the parser requires a dataset, or edges with features"),
+        };
+        dataset.notes().iter().for_each(|note| output.note(note));
+        Ok(dataset)
+    }
+
+    /// The paths that are read.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        [&self.dataset, &self.edges, &self.features, &self.labels]
+            .into_iter()
+            .filter_map(Option::as_deref)
+            .collect()
+    }
+}
+
+/// Opens a dataset by name or path. Names win: write `./cora` for a folder called cora.
+pub(crate) fn open(dataset: &Path, global: &Global) -> Result<Dataset> {
+    let name = dataset.to_str().filter(|text| !text.contains(std::path::MAIN_SEPARATOR));
+    if let Some(bundled) = name.and_then(gfgcn_datasets::find) {
+        return npz::from_bytes(bundled.bytes, bundled.name);
+    }
+    if dataset.exists() {
+        return open_path(dataset);
+    }
+    let Some(name) = name else { return Err(missing(dataset)) };
+    let folder = data_folder::resolve(global.data_dir.as_deref())?;
+    match data_folder::find(&folder, name) {
+        Some(path) => open_path(&path),
+        None => Err(unknown(name, &folder)),
+    }
+}
+
+fn open_path(path: &Path) -> Result<Dataset> {
+    let name = stem(path);
+    if !path.is_dir() {
+        return match planetoid_name(path) {
+            Some((folder, name)) => planetoid::read(folder, name),
+            None if has_extension(path, "npz") => npz::read(path, &name),
+            None => Err(Error::Data(
+                "is not a dataset by its name; give an .npz file, a folder, or separate tables with \
+                 --edges, --features and --labels"
+                    .into(),
+            )
+            .in_file(path)),
+        };
+    }
+    if let Some(tables) = TableFiles::in_folder(path)? {
+        return tables.read(&name);
+    }
+    match &planetoid::names_in(path)?[..] {
+        [only] => planetoid::read(path, only),
+        [] => Err(Error::Data(
+            "has neither tables (edges.csv, features.csv, labels.csv) nor Planetoid files \
+             (ind.NAME.graph, …)"
+                .into(),
+        )
+        .in_file(path)),
+        several => Err(Error::Data(format!(
+            "has {} Planetoid datasets ({}); name one by its graph, such as {}",
+            several.len(),
+            several.join(", "),
+            path.join(format!("ind.{}.graph", several[0])).display()
+        ))
+        .in_file(path)),
+    }
+}
+
+/// `folder/ind.NAME.graph` (or another of its files) names the dataset in that folder.
+fn planetoid_name(path: &Path) -> Option<(&Path, &str)> {
+    let name = path.file_name()?.to_str()?.strip_prefix("ind.")?.split('.').next()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Some((folder.unwrap_or(Path::new(".")), name))
+}
+
+fn missing(path: &Path) -> Error {
+    Error::Read(std::io::Error::from(std::io::ErrorKind::NotFound)).in_file(path)
+}
+
+fn unknown(name: &str, folder: &Path) -> Error {
+    if let Some(remote) = remote::find(name) {
+        return Error::Data(format!(
+            "dataset {name:?} is not in {}; download it with: gfgcn data get {}",
+            folder.display(),
+            remote.name
+        ));
+    }
+    let names = BUNDLED.iter().map(|b| b.name).chain(remote::REMOTE.iter().map(|r| r.name));
+    Error::Data(format!(
+        "there is no file, folder or dataset called {name:?}; known datasets are {}",
+        names.collect::<Vec<_>>().join(", ")
+    ))
+}
+
+pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
+fn stem(path: &Path) -> String {
+    path.canonicalize()
+        .unwrap_or_else(|_| path.to_owned())
+        .file_stem()
+        .map_or_else(|| "dataset".into(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// A split that comes with the data or in a file.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SplitSource {
+    /// Use the split that comes with the dataset
+    #[arg(long, conflicts_with = "split")]
+    public_split: bool,
+    /// Use the split in a file: a table (id,split with train, val, test) or an .npz with train_idx, …
+    #[arg(long, value_name = "FILE")]
+    split: Option<PathBuf>,
+}
+
+impl SplitSource {
+    /// Whether a split was asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.public_split || self.split.is_some()
+    }
+
+    /// The split that was asked for.
+    pub(crate) fn load(&self, dataset: &Dataset) -> Result<Option<Split>> {
+        if let Some(path) = &self.split {
+            return if has_extension(path, "npz") {
+                npz::read_split(path, dataset.nodes()).map(Some)
+            } else {
+                read_split(path, dataset).map(Some)
+            };
+        }
+        if !self.public_split {
+            return Ok(None);
+        }
+        let split = dataset.split().cloned();
+        split.map(Some).ok_or_else(|| {
+            Error::Data(format!(
+                "dataset {} comes without a split; give one with --split",
+                dataset.name()
+            ))
+        })
+    }
+}
+
+/// The file a command writes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Target {
+    /// File to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace the output file if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+impl Target {
+    pub(crate) fn path(&self) -> &Path {
+        &self.output
+    }
+
+    pub(crate) fn force(&self) -> bool {
+        self.force
+    }
+
+    /// Notices before any work is done that the output could not or must not be written.
+    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<()> {
+        check_output(&self.output, self.force, inputs)
+    }
+}
+
+/// See [`Target::check`].
+pub(crate) fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
+    if let Ok(existing) = path.canonicalize() {
+        let is_input = |input: &&Path| {
+            input
+                .canonicalize()
+                .is_ok_and(|input| existing == input || is_part_of(&existing, &input))
+        };
+        if inputs.iter().any(is_input) {
+            return Err(Error::Data("is an input too; write to another file".into()).in_file(path));
+        }
+        if existing.is_dir() {
+            return Err(Error::Data("is a folder; name a file in it".into()).in_file(path));
+        }
+        if !force {
+            return Err(
+                Error::Data("is there already; use --force to replace it".into()).in_file(path)
+            );
+        }
+    }
+    let failed = |source| Error::Write { path: path.to_owned(), source };
+    temporary_beside(path).map(drop).map_err(failed)
+}
+
+/// Whether a file is one of those that a folder is read from.
+fn is_part_of(file: &Path, folder: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let roles = ["edges.", "features.", "labels.", "split.", "ind."];
+    file.parent() == Some(folder) && roles.iter().any(|role| name.starts_with(role))
+}
