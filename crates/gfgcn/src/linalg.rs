@@ -77,12 +77,23 @@ fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
         1.0,
         parallelism(n),
     );
-    for i in 0..n {
-        for j in i + 1..n {
-            out[(i, j)] = out[(j, i)];
+    mirror(&mut out);
+    out
+}
+
+/// Copies the lower triangle to the upper one, in tiles that stay in the cache.
+fn mirror(m: &mut Matrix<f64>) {
+    const TILE: usize = 32;
+    let n = m.rows();
+    for rows in (0..n).step_by(TILE) {
+        for columns in (rows..n).step_by(TILE) {
+            for i in rows..n.min(rows + TILE) {
+                for j in columns.max(i + 1)..n.min(columns + TILE) {
+                    m[(i, j)] = m[(j, i)];
+                }
+            }
         }
     }
-    out
 }
 
 /// A symmetric matrix S = Q T Qᵀ with T tridiagonal and Q orthogonal.
@@ -93,7 +104,8 @@ fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
 pub struct Tridiagonal {
     diagonal: Vec<f64>,
     off_diagonal: Vec<f64>,
-    reflectors: Mat<f64>,
+    /// As the reduction left it, by columns.
+    reflectors: Matrix<f64>,
     factors: Mat<f64>,
 }
 
@@ -102,10 +114,11 @@ impl Tridiagonal {
     ///
     /// # Panics
     /// If the matrix is not square.
-    pub fn reduce(symmetric: &Matrix<f64>) -> Self {
+    pub fn reduce(mut symmetric: Matrix<f64>) -> Self {
         let n = symmetric.rows();
         assert_eq!(n, symmetric.cols(), "a symmetric matrix is square");
-        let mut reflectors = view(symmetric).to_owned();
+        // Symmetric: its rows are its columns, and the factorisation likes those contiguous.
+        let mut reflectors = MatMut::from_column_major_slice_mut(symmetric.as_mut_slice(), n, n);
         let block = if n > 1 { recommended_block_size::<f64>(n - 1, n - 1) } else { 1 };
         let mut factors = Mat::zeros(block, n.saturating_sub(1));
         let par = parallelism(n);
@@ -120,9 +133,20 @@ impl Tridiagonal {
         Tridiagonal {
             diagonal: (0..n).map(|i| reflectors[(i, i)]).collect(),
             off_diagonal: (1..n).map(|i| reflectors[(i, i - 1)]).collect(),
-            reflectors,
+            reflectors: symmetric,
             factors,
         }
+    }
+
+    /// The vectors of the reflections that make up Q, below their unit diagonal.
+    fn reflectors(&self) -> MatRef<'_, f64> {
+        let n = self.size();
+        MatRef::from_column_major_slice(self.reflectors.as_slice(), n, n).submatrix(
+            1,
+            0,
+            n - 1,
+            n - 1,
+        )
     }
 
     /// n.
@@ -143,7 +167,7 @@ impl Tridiagonal {
                 f64,
             >(n - 1, self.factors.nrows(), count);
         householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
-            self.reflectors.submatrix(1, 0, n - 1, n - 1),
+            self.reflectors(),
             self.factors.as_ref(),
             Conj::No,
             view_mut(rows).transpose_mut().subrows_mut(1, n - 1),
@@ -164,7 +188,7 @@ impl Tridiagonal {
             f64,
         >(n - 1, self.factors.nrows(), b.cols());
         householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
-            self.reflectors.submatrix(1, 0, n - 1, n - 1),
+            self.reflectors(),
             self.factors.as_ref(),
             Conj::No,
             view_mut(&mut out).subrows_mut(1, n - 1),
@@ -225,6 +249,17 @@ impl ShiftedFactor {
 
     /// zᵀ (T + ξI)⁻¹ z for `LANES` vectors at once; entry k of vector l is `vectors[k][l]`.
     pub fn quadratic_forms<const LANES: usize>(&self, vectors: &[[f64; LANES]]) -> [f64; LANES] {
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || self.quadratic_forms_inlined(vectors),
+        )
+    }
+
+    #[inline(always)]
+    fn quadratic_forms_inlined<const LANES: usize>(
+        &self,
+        vectors: &[[f64; LANES]],
+    ) -> [f64; LANES] {
         let mut sum = [0.0; LANES];
         let mut u = [0.0; LANES];
         for ((z, &lower), &inverse) in vectors.iter().zip(&self.lower).zip(&self.inverse_pivots) {
@@ -251,7 +286,7 @@ mod tests {
         for n in [1, 2, 3, 17, 70] {
             let s = symmetric(n);
             let b = Matrix::from_fn(n, 2, |i, j| (i as f64 * 0.3 + j as f64).sin());
-            let t = Tridiagonal::reduce(&s);
+            let t = Tridiagonal::reduce(s.clone());
             let mut rows = Matrix::from_fn(2, n, |i, j| b[(j, i)]);
             t.rotate_rows(&mut rows);
             let rhs = Matrix::from_fn(n, 2, |i, j| rows[(j, i)]);
@@ -275,7 +310,7 @@ mod tests {
 
     #[test]
     fn an_indefinite_shift_names_its_pivot() {
-        let t = Tridiagonal::reduce(&Matrix::from_fn(2, 2, |i, j| f64::from(i == j)));
+        let t = Tridiagonal::reduce(Matrix::from_fn(2, 2, |i, j| f64::from(i == j)));
         assert_eq!(t.shift(-2.0).unwrap_err(), 0);
     }
 }

@@ -188,9 +188,14 @@ fn propagate_block<T: Scalar>(
 fn add_multiple<T: Scalar>(c: T, vector: &[T], sum: &mut [T], parallel: bool) {
     const CHUNK: usize = 1 << 14;
     let add = |sum: &mut [T], vector: &[T]| {
-        for (s, &v) in sum.iter_mut().zip(vector) {
-            *s = *s + c * v;
-        }
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for (s, &v) in sum.iter_mut().zip(vector) {
+                    *s = *s + c * v;
+                }
+            },
+        );
     };
     if parallel {
         sum.par_chunks_mut(CHUNK).zip(vector.par_chunks(CHUNK)).for_each(|(s, v)| add(s, v));

@@ -19,7 +19,7 @@
 
 use super::targets::Targets;
 use crate::error::{Error, Result};
-use crate::linalg::{ShiftedFactor, Tridiagonal, multiply, multiply_transposed};
+use crate::linalg::{ShiftedFactor, Tridiagonal, gram_of_columns, multiply, multiply_transposed};
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 
@@ -76,7 +76,7 @@ impl RidgePath {
             means
         });
         let squares: f64 = features.as_slice().iter().map(|v| v * v).sum();
-        let reduced = Tridiagonal::reduce(&crate::linalg::gram_of_columns(&features));
+        let reduced = Tridiagonal::reduce(gram_of_columns(&features));
         reduced.rotate_rows(&mut features);
         RidgePath::assemble(Form::Primal, reduced, features, targets, squares / n as f64, means)
     }
@@ -89,12 +89,12 @@ impl RidgePath {
                 Means { targets: targets.matrix().column_means(), inputs: gram.column_means() };
             let (reflected, mut rows) = without_constants(gram);
             let scale = trace(&reflected) / n as f64;
-            let reduced = Tridiagonal::reduce(&reflected);
+            let reduced = Tridiagonal::reduce(reflected);
             reduced.rotate_rows(&mut rows);
             RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, Some(means))
         } else {
             let scale = trace(&gram) / n as f64;
-            let reduced = Tridiagonal::reduce(&gram);
+            let reduced = Tridiagonal::reduce(gram);
             let mut rows = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
             reduced.rotate_rows(&mut rows);
             RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, None)

@@ -1,0 +1,134 @@
+//! Accuracies on real graphs against an independent float64 implementation
+//! (`golden/make_accuracy.py`, other splits) and against published figures.
+
+use gfgcn::Options;
+use gfgcn::data::{Dataset, npz};
+use gfgcn::evaluation::Evaluation;
+use gfgcn::filter::Filter;
+use gfgcn::metrics::Summary;
+use gfgcn::ridge::Selection;
+use gfgcn::split::{Ratio, Split};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Deserialize)]
+struct Cell {
+    dataset: String,
+    model: String,
+    depth: usize,
+    splits: u64,
+    validation: Mean,
+    loo: Mean,
+}
+
+#[derive(Deserialize)]
+struct Mean {
+    mean: f64,
+    std_error: f64,
+}
+
+fn filter(model: &str, depth: usize) -> Filter {
+    match model {
+        "sgc" => Filter::sgc(depth),
+        "ssgc" => Filter::ssgc(depth, 0.05),
+        _ => Filter::dgc(depth, 5.27),
+    }
+    .unwrap()
+}
+
+/// A bundled dataset, or one beside the checkout or in `GFGCN_DATA`; `None` (said aloud) without.
+fn load(name: &str) -> Option<Dataset> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let local = std::env::var_os("GFGCN_DATA").map(PathBuf::from);
+    let folders = [Some(root.join("datasets")), local, Some(root.join("../shared/data/local"))];
+    let mut paths = folders.into_iter().flatten().map(|folder| folder.join(format!("{name}.npz")));
+    match paths.find(|path| path.is_file()) {
+        Some(path) => Some(npz::read(&path, name).unwrap()),
+        None => {
+            eprintln!("skipped: {name}.npz is neither in GFGCN_DATA nor in ../shared/data/local");
+            None
+        }
+    }
+}
+
+fn agrees_with_the_reference(name: &str) {
+    let cells: Vec<Cell> = serde_json::from_str(include_str!("golden/accuracy.json")).unwrap();
+    let cells: Vec<Cell> = cells.into_iter().filter(|cell| cell.dataset == name).collect();
+    assert!(!cells.is_empty(), "the golden file has no cell for {name}");
+    let Some(dataset) = load(name) else { return };
+    let dataset = dataset.largest_component();
+    let splits = |count| {
+        let split = |seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap();
+        (0..count).map(split).collect()
+    };
+    for selection in [Selection::LeaveOneOut, Selection::Validation] {
+        let evaluation = Evaluation {
+            filters: cells.iter().map(|cell| filter(&cell.model, cell.depth)).collect(),
+            splits: splits(cells[0].splits),
+            options: Options { selection, ..Options::default() },
+            memory: 1 << 30,
+        };
+        for (cell, outcome) in cells.iter().zip(evaluation.run(&dataset, &|| ()).unwrap()) {
+            let reference =
+                if selection == Selection::Validation { &cell.validation } else { &cell.loo };
+            let ours = outcome.accuracy();
+            let error = ours.std_error.unwrap().hypot(reference.std_error);
+            assert!(
+                (ours.mean - reference.mean).abs() < 3.0 * error + 0.2,
+                "{name}, {}, {selection}: {:.2}, reference {:.2}",
+                outcome.filter,
+                ours.mean,
+                reference.mean
+            );
+        }
+    }
+}
+
+#[test]
+fn cora_agrees_with_the_reference() {
+    agrees_with_the_reference("cora");
+}
+
+#[test]
+fn citeseer_agrees_with_the_reference() {
+    agrees_with_the_reference("citeseer");
+}
+
+#[test]
+fn cora_ml_agrees_with_the_reference() {
+    agrees_with_the_reference("cora_ml");
+}
+
+#[test]
+fn pubmed_agrees_with_the_reference() {
+    agrees_with_the_reference("pubmed");
+}
+
+#[test]
+fn amazon_computers_agrees_with_the_reference() {
+    agrees_with_the_reference("amazon_computers");
+}
+
+/// Row-normalised features, all nodes, λ on the validation part. Expected values by another
+/// implementation; ties between λ break differently, so ±1.0.
+#[test]
+fn the_public_split_gives_the_expected_accuracies() {
+    let expected = [("cora", [79.8, 80.0]), ("citeseer", [72.5, 72.4]), ("pubmed", [79.4, 80.6])];
+    for (name, expected) in expected {
+        let dataset = load(name).unwrap();
+        let evaluation = Evaluation {
+            filters: vec![Filter::sgc(2).unwrap(), Filter::ssgc(16, 0.05).unwrap()],
+            splits: vec![dataset.split().unwrap().clone()],
+            options: Options {
+                selection: Selection::Validation,
+                row_normalize: true,
+                ..Options::default()
+            },
+            memory: 1 << 30,
+        };
+        for (outcome, expected) in evaluation.run(&dataset, &|| ()).unwrap().iter().zip(expected) {
+            let Summary { mean, .. } = outcome.accuracy();
+            assert!((mean - expected).abs() <= 1.0, "{name}, {}: {mean}", outcome.filter);
+        }
+    }
+}
