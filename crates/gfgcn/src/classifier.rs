@@ -242,14 +242,15 @@ impl<'a> Task<'a> {
         inputs: &Matrix<f64>,
     ) -> Vec<Option<Candidate>> {
         let classes = self.classes.len();
+        let targets = Targets::encode(self.validation_classes.clone(), classes);
         let (solutions, usable) = path.solve_side_by_side(penalties);
         let mut scores = multiply(inputs, &solutions.coefficients);
         scores.add_to_rows(1.0, &solutions.intercept);
         let mut candidates = vec![Candidate::default(); penalties.len()];
-        for (i, &class) in self.validation_classes.iter().enumerate() {
-            let rows = scores.row(i).chunks_exact(path.targets().matrix().cols());
-            for (candidate, row) in candidates.iter_mut().zip(rows) {
-                candidate.judge(row, class, classes);
+        for (i, &class) in targets.classes().iter().enumerate() {
+            let target = targets.matrix().row(i);
+            for (candidate, row) in candidates.iter_mut().zip(scores.row(i).chunks(target.len())) {
+                candidate.judge(row, target, class, classes);
             }
         }
         candidates.into_iter().zip(usable).map(|(c, usable)| usable.then_some(c)).collect()

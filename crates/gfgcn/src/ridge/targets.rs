@@ -17,7 +17,13 @@ impl Targets {
     pub fn encode(of_node: Vec<u32>, classes: usize) -> Self {
         let matrix = Matrix::from_fn(of_node.len(), columns(classes), |i, j| match classes {
             1 => 1.0,
-            2 => 2.0 * f64::from(of_node[i]) - 1.0,
+            2 => {
+                if of_node[i] == 1 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
             _ => f64::from(of_node[i] as usize == j),
         });
         Targets { matrix, of_node }

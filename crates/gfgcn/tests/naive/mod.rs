@@ -193,6 +193,29 @@ pub(crate) fn scores(
     scores
 }
 
+/// Scores of one vector of features by the primal formula W = (FᵀF + ξI)⁻¹ FᵀY, an intercept as a
+/// column of ones without penalty. Accurate for small ξ where FᵀF has full rank and M has not.
+pub(crate) fn primal_scores(
+    f: &[f64],
+    train: &Dense,
+    y: &Dense,
+    xi: f64,
+    intercept: bool,
+) -> Vec<f64> {
+    let extended = |row: &[f64]| match intercept {
+        true => [row, &[1.0]].concat(),
+        false => row.to_vec(),
+    };
+    let inputs: Dense = train.iter().map(|row| extended(row)).collect();
+    let transposed = transpose(&inputs);
+    let mut normal = multiply(&transposed, &inputs);
+    for (k, row) in normal.iter_mut().enumerate().take(f.len()) {
+        row[k] += xi;
+    }
+    let weights = solve(&normal, &multiply(&transposed, y));
+    multiply(&vec![extended(f)], &weights).remove(0)
+}
+
 /// The largest difference, relative to the largest value.
 pub(crate) fn distance(a: &Dense, b: &Dense) -> f64 {
     let largest = a.iter().flatten().fold(0.0, |m: f64, v| m.max(v.abs()));
