@@ -1,4 +1,41 @@
 //! Node classification on graphs without gradient training.
+//!
+//! The features X of the nodes are filtered over the graph by a polynomial of the normalised adjacency
+//! Â = D̃^-½ (A + I) D̃^-½ — SGC, SSGC or DGC — and kernel ridge regression on the result is solved in
+//! closed form, after "Simple yet Effective Gradient-Free Graph Convolutional Networks":
+//!
+//! ```text
+//! F  = p(Â) X
+//! Λ* = (λ M + I)⁻¹ Y,   M_uv = m(F_u, F_v) on the training nodes;   scores = λ m(F, F_train) Λ*
+//! ```
+//!
+//! λ is chosen by exact leave-one-out, for all λ from one factorisation. Nothing is random, nothing
+//! iterates, and results do not depend on the number of threads.
+//!
+//! ```
+//! use gfgcn::{Classifier, data::{Dataset, Labels}, filter::Filter, graph::Graph};
+//! use gfgcn::{matrix::{Features, Matrix}, split::Split};
+//!
+//! // A path of six nodes; only its ends are labelled.
+//! let (graph, _) = Graph::from_edges(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], None)?;
+//! let features = Features::dense(Matrix::from_fn(6, 6, |i, j| f32::from(i == j)))?;
+//! let labels = Labels::from_names(&[Some("a"), None, None, None, None, Some("b")]);
+//! let data = Dataset::new("path", graph, features, labels)?;
+//!
+//! let split = Split::all_labelled(data.labels())?;
+//! let model = Classifier::new(Filter::ssgc(8, 0.05)?).fit(&data, &split)?;
+//! let predictions = model.predict(&data)?;
+//! assert_eq!((predictions.name(2), predictions.name(3)), ("a", "b"));
+//! # Ok::<(), gfgcn::Error>(())
+//! ```
+//!
+//! | to | see |
+//! |---|---|
+//! | read and write data | [`data`]: [`data::npz`], [`data::TableFiles`], [`data::planetoid`] |
+//! | choose a filter, a kernel | [`filter::Filter`], [`kernel::Kernel`] |
+//! | train and predict | [`Classifier`], [`Model`] |
+//! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
+//! | use the parts alone | [`filter::propagate`], [`ridge::RidgePath`] |
 
 mod classifier;
 pub mod data;

@@ -1,0 +1,29 @@
+# The commands of contributors and of CI are the same.
+
+CARGO ?= cargo
+
+.PHONY: build test test-full check format fuzz
+
+build:
+	$(CARGO) build --release
+
+# Formatting, lints, documentation and every test.
+test: check
+	$(CARGO) test --workspace
+
+# Also the fuzz targets for a minute each (installs cargo-fuzz).
+test-full: test fuzz
+
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+format:
+	$(CARGO) fmt --all
+
+fuzz:
+	$(CARGO) fuzz --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-fuzz
+	for target in planetoid npz model; do \
+		$(CARGO) fuzz run $$target -s none -- -max_total_time=60 -rss_limit_mb=1024 || exit 1; \
+	done
