@@ -121,3 +121,20 @@ fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
         }
     }
 }
+
+#[test]
+fn a_killed_program_leaves_the_old_file_or_the_new_one() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("data convert cora new.npz");
+    let new = fs::read(sandbox.path("new.npz")).unwrap();
+    for milliseconds in (0..120).step_by(6) {
+        sandbox.write("out.npz", "old");
+        let mut command = sandbox.gfgcn("data convert cora out.npz --force");
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = fs::read(sandbox.path("out.npz")).unwrap();
+        assert!(found == b"old" || found == new, "{} bytes, neither old nor new", found.len());
+    }
+}
