@@ -2,7 +2,7 @@
 
 use crate::output::{Output, count, highlighted, seconds, table};
 use crate::progress::{self, Unit};
-use crate::settings::{ModelKind, Settings};
+use crate::settings::{ModelKind, Settings, depth};
 use crate::source::{Source, SplitSource};
 use crate::{Global, memory};
 use clap::Args;
@@ -47,6 +47,8 @@ pub(crate) struct Arguments {
         long,
         value_delimiter = ',',
         value_name = "DEPTHS",
+        allow_negative_numbers = true,
+        value_parser = depth,
         default_values_t = [2, 4, 8, 16, 32, 64, 128]
     )]
     depths: Vec<usize>,
@@ -54,6 +56,7 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_name = "N",
+        allow_negative_numbers = true,
         default_value_t = 20,
         value_parser = clap::value_parser!(u32).range(1..=MAX_SPLITS)
     )]
@@ -62,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "A:B:C", default_value_t = Ratio::PAPER)]
     ratio: Ratio,
     /// Seed of the first split; the others follow
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, default_value_t = 0)]
     seed: u64,
     /// Use the whole graph instead of its largest connected component
     #[arg(long)]
@@ -102,6 +105,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 impl Arguments {
     /// The nodes to evaluate on and the splits of them.
     fn prepare(&self, whole: Dataset) -> Result<(Dataset, Vec<Split>)> {
+        Split::all_labelled(whole.labels()).map_err(|e| e.in_file(whole.name()))?;
         let given = self.split.load(&whole)?;
         let whole = match given {
             Some(split) => whole.with_split(split)?,

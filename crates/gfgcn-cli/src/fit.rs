@@ -1,7 +1,7 @@
 //! `gfgcn fit`: train a model and save it.
 
 use crate::output::{Output, count, pairs, seconds};
-use crate::settings::{ModelKind, Settings};
+use crate::settings::{ModelKind, Settings, depth};
 use crate::source::{Source, SplitSource, Target};
 use crate::{Global, interrupt, memory};
 use clap::Args;
@@ -31,7 +31,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = ModelKind::Ssgc)]
     model: ModelKind,
     /// Depth K of the filter
-    #[arg(long, value_name = "K", default_value_t = 8)]
+    #[arg(
+        long,
+        value_name = "K",
+        allow_negative_numbers = true,
+        value_parser = depth,
+        default_value_t = 8
+    )]
     depth: usize,
     #[command(flatten)]
     split: SplitSource,
@@ -45,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let dataset = arguments.source.load(global, output)?;
     let split = match arguments.split.load(&dataset)? {
         Some(split) => split,
-        None => Split::all_labelled(dataset.labels())?,
+        None => Split::all_labelled(dataset.labels()).map_err(|e| e.in_file(dataset.name()))?,
     };
     warn_of_absent_classes(&dataset, &split, output);
     let classifier = Classifier::new(filter).options(arguments.settings.options());

@@ -35,7 +35,11 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> 
         classes: model.classes().to_vec(),
         features: model.features(),
         feature_names: model.feature_names().map(<[String]>::to_vec),
-        training: model.training().clone(),
+        training: Training {
+            // In percent, as in the report of `fit`.
+            selection_accuracy: model.training().selection_accuracy.map(|share| 100.0 * share),
+            ..model.training().clone()
+        },
     };
     output.report(&report, Report::text)
 }
@@ -63,7 +67,7 @@ impl Report {
             ("data fingerprint", training.fingerprint.clone()),
         ];
         if let Some(accuracy) = training.selection_accuracy {
-            lines.push(("expected accuracy", format!("{:.1} %", 100.0 * accuracy)));
+            lines.push(("expected accuracy", format!("{accuracy:.1} %")));
         }
         pairs(&lines)
     }

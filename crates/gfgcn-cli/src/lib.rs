@@ -24,6 +24,7 @@ use output::Output;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+const WRONG_USAGE: u8 = 2;
 const BAD_INPUT: u8 = 3;
 const MACHINE_FAILURE: u8 = 4;
 /// More threads than any machine this runs on has cores.
@@ -65,6 +66,7 @@ struct Global {
     #[arg(
         long,
         global = true,
+        allow_negative_numbers = true,
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS),
         help_heading = "Everywhere"
@@ -118,6 +120,8 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
 fn status(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<gfgcn::Error>() {
         Some(error) if error.is_machine_failure() => MACHINE_FAILURE,
+        // Not in a file, so it was on the command line.
+        Some(gfgcn::Error::Parameter { .. }) => WRONG_USAGE,
         Some(_) => BAD_INPUT,
         None => MACHINE_FAILURE,
     }

@@ -5,18 +5,25 @@ use std::fs;
 
 /// Refuses work that needs more memory than there is.
 pub(crate) fn check(what: &str, needed: u64, remedy: &'static str) -> Result<()> {
-    match available() {
-        Some(available) if needed > available => {
-            Err(Error::Memory { what: what.to_owned(), needed, available, remedy })
+    for (available, needed) in
+        [(memory(), needed), (address_space(), needed.saturating_add(reserved()))]
+    {
+        if let Some(available) = available.filter(|&available| needed > available) {
+            return Err(Error::Memory { what: what.to_owned(), needed, available, remedy });
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// Bytes that can still be had: the least of what the machine, the control group and the process's
 /// own limit leave; `None` where the system does not say.
 pub(crate) fn available() -> Option<u64> {
-    [machine(), control_group(), address_space()].into_iter().flatten().min()
+    let address_space = address_space().map(|space| space.saturating_sub(reserved()));
+    [memory(), address_space].into_iter().flatten().min()
+}
+
+fn memory() -> Option<u64> {
+    [machine(), control_group()].into_iter().flatten().min()
 }
 
 fn machine() -> Option<u64> {
@@ -37,6 +44,18 @@ fn address_space() -> Option<u64> {
     let limit: u64 = line["Max address space".len()..].split_whitespace().next()?.parse().ok()?;
     let used = kilobytes_after(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
     Some(limit.saturating_sub(used))
+}
+
+/// Address space that is set aside for matrix products and hardly touched, which counts only where
+/// the address space itself is limited: each thread reserves twice the last-level cache.
+fn reserved() -> u64 {
+    2 * last_level_cache() * rayon::current_num_threads() as u64
+}
+
+fn last_level_cache() -> u64 {
+    let size = fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size");
+    let kilobytes = size.ok().and_then(|size| size.trim().strip_suffix('K')?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
 }
 
 fn kilobytes_after(text: &str, name: &str) -> Option<u64> {

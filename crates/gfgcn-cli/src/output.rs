@@ -52,7 +52,12 @@ impl Output {
     }
 
     pub(crate) fn error(&self, error: &anyhow::Error) {
-        let _ = writeln!(io::stderr(), "error: {error:#}");
+        // The library's messages are complete: their causes are for programs, not to be repeated.
+        let message = match error.downcast_ref::<gfgcn::Error>() {
+            Some(error) => error.to_string(),
+            None => format!("{error:#}"),
+        };
+        let _ = writeln!(io::stderr(), "error: {message}");
     }
 }
 

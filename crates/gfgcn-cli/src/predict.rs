@@ -170,7 +170,7 @@ impl Agreement {
             percent(self.metrics.accuracy),
             percent(self.metrics.macro_f1),
             percent(self.metrics.weighted_f1),
-            table(header, rows.collect()),
+            table(header, rows.collect()).trim_fmt(),
         )
     }
 }

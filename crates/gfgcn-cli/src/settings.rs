@@ -1,7 +1,7 @@
 //! The options that describe a model, shared by the commands that train one.
 
 use clap::{Args, ValueEnum};
-use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter};
+use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter, MAX_DEPTH};
 use gfgcn::graph::Normalization;
 use gfgcn::kernel::Kernel;
 use gfgcn::ridge::Selection;
@@ -35,10 +35,22 @@ pub(crate) enum Select {
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
     /// Share of a node's own features in gfSSGC, 0 to 1
-    #[arg(long, value_name = "τ", default_value_t = DEFAULT_TAU)]
+    #[arg(
+        long,
+        value_name = "τ",
+        allow_negative_numbers = true,
+        value_parser = tau,
+        default_value_t = DEFAULT_TAU
+    )]
     tau: f64,
     /// Terminal time T of the diffusion in gfDGC
-    #[arg(long, value_name = "T", default_value_t = DEFAULT_TIME)]
+    #[arg(
+        long,
+        value_name = "T",
+        allow_negative_numbers = true,
+        value_parser = number,
+        default_value_t = DEFAULT_TIME
+    )]
     time: f64,
     /// linear, polynomial, rbf, laplacian, cosine or arccosine; options follow a colon, as in
     /// rbf:gamma=0.5 or polynomial:degree=2
@@ -48,7 +60,13 @@ pub(crate) struct Settings {
     #[arg(long, value_enum, default_value_t = Select::Loo)]
     select: Select,
     /// Use this λ instead of choosing one
-    #[arg(long, value_name = "λ", conflicts_with = "select", value_parser = fixed_lambda)]
+    #[arg(
+        long,
+        value_name = "λ",
+        allow_negative_numbers = true,
+        conflicts_with = "select",
+        value_parser = fixed_lambda
+    )]
     lambda: Option<Selection>,
     /// Normalise the adjacency symmetrically (sym) or by rows (row)
     #[arg(long, value_name = "sym|row", default_value_t = Normalization::Symmetric)]
@@ -61,8 +79,29 @@ pub(crate) struct Settings {
     intercept: bool,
 }
 
-fn fixed_lambda(text: &str) -> Result<Selection> {
-    Selection::fixed(text.parse().unwrap_or(f64::NAN))
+/// What the parser of the arguments shows beside the option and its value.
+type Refusal = Box<dyn std::error::Error + Send + Sync>;
+
+fn number(text: &str) -> Result<f64, Refusal> {
+    text.parse().map_err(|_| "not a number".into())
+}
+
+fn fixed_lambda(text: &str) -> Result<Selection, Refusal> {
+    Ok(Selection::fixed(number(text)?)?)
+}
+
+/// Checked here, so that a wrong τ is noticed even where no model uses it.
+fn tau(text: &str) -> Result<f64, Refusal> {
+    let tau = number(text)?;
+    Filter::ssgc(1, tau)?;
+    Ok(tau)
+}
+
+/// The depth of a filter.
+pub(crate) fn depth(text: &str) -> Result<usize, Refusal> {
+    let depth = text.parse().map_err(|_| format!("not a whole number from 1 to {MAX_DEPTH}"))?;
+    Filter::sgc(depth)?;
+    Ok(depth)
 }
 
 impl Settings {

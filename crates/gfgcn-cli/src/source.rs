@@ -114,7 +114,7 @@ fn planetoid_name(path: &Path) -> Option<(&Path, &str)> {
 }
 
 fn missing(path: &Path) -> Error {
-    Error::Read(std::io::Error::from(std::io::ErrorKind::NotFound)).in_file(path)
+    Error::Data("there is no such file or folder".into()).in_file(path)
 }
 
 fn unknown(name: &str, folder: &Path) -> Error {
@@ -210,26 +210,32 @@ impl Target {
 
 /// See [`Target::check`].
 pub(crate) fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
-    if let Ok(existing) = path.canonicalize() {
-        let is_input = |input: &&Path| {
-            input
-                .canonicalize()
-                .is_ok_and(|input| existing == input || is_part_of(&existing, &input))
-        };
-        if inputs.iter().any(is_input) {
-            return Err(Error::Data("is an input too; write to another file".into()).in_file(path));
-        }
-        if existing.is_dir() {
-            return Err(Error::Data("is a folder; name a file in it".into()).in_file(path));
-        }
-        if !force {
-            return Err(
-                Error::Data("is there already; use --force to replace it".into()).in_file(path)
-            );
-        }
+    let refused = |why: &str| Err(Error::Data(why.into()).in_file(path));
+    if is_read(path, inputs) {
+        return refused("is an input too; write to another file");
+    }
+    if path.is_dir() {
+        return refused("is a folder; name a file in it");
+    }
+    if path.exists() && !path.is_file() {
+        // The output is renamed to its place, and /dev/null must not become a file.
+        return refused("is not a regular file (a pipe or device?); write to a file");
+    }
+    if path.symlink_metadata().is_ok() && !force {
+        return refused("is there already; use --force to replace it");
+    }
+    if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) {
+        return refused(&format!("there is no folder {}; make it first", folder.display()));
     }
     let failed = |source| Error::Write { path: path.to_owned(), source };
     temporary_beside(path).map(drop).map_err(failed)
+}
+
+/// Whether writing to a path would replace something that is read.
+pub(crate) fn is_read(path: &Path, inputs: &[&Path]) -> bool {
+    let Ok(path) = path.canonicalize() else { return false };
+    let inputs = inputs.iter().filter_map(|input| input.canonicalize().ok());
+    inputs.into_iter().any(|input| path == input || is_part_of(&path, &input))
 }
 
 /// Whether a file is one of those that a folder is read from.

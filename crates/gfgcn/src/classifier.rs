@@ -169,7 +169,12 @@ impl Options {
                 choose(&penalties, &task.validation_candidates(&path, &penalties, &inputs))?
             }
         };
-        Ok(Fitted { kernel, lambda: xi.recip(), selected, predictor: predictor(path.solve(xi)?) })
+        let lambda = match self.selection {
+            // As it was given: twice inverted it may differ in the last digit.
+            Selection::Fixed(lambda) => lambda,
+            _ => xi.recip(),
+        };
+        Ok(Fitted { kernel, lambda, selected, predictor: predictor(path.solve(xi)?) })
     }
 }
 

@@ -89,7 +89,7 @@ impl Evaluation {
             .iter()
             .map(|split| {
                 if !split.test().iter().any(|&node| dataset.labels().get(node).is_some()) {
-                    return Err(Error::Data("the split has no labelled test node to score".into()));
+                    return Err(Error::Data("the split has no labelled test node to score; give the test part a larger share".into()));
                 }
                 Task::new(dataset.labels(), split, &self.options)
             })

@@ -63,7 +63,7 @@ impl Split {
         let train = labels.labelled();
         if train.is_empty() {
             return Err(Error::Data(
-                "no node has a label, so there is nothing to learn from".into(),
+                "no node has a label, so there is nothing to learn from; label some first".into(),
             ));
         }
         Split::new(labels.len(), train, Vec::new(), Vec::new())

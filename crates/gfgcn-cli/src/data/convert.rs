@@ -1,13 +1,13 @@
 //! `gfgcn data convert`: from any format that is read to one that is written.
 
 use crate::output::{Output, count};
-use crate::source::{check_output, has_extension, open};
+use crate::source::{check_output, has_extension, is_read, open};
 use crate::{Global, interrupt};
 use clap::{Args, ValueEnum};
-use gfgcn::Error;
-use gfgcn::data::{TableFormat, npz, write_folder};
+use gfgcn::data::{TableFiles, TableFormat, npz, write_folder};
+use gfgcn::{Error, Result};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Convert a dataset to an .npz file or to a folder of tables
 #[derive(Args)]
@@ -52,16 +52,34 @@ struct Report {
     output: PathBuf,
 }
 
+/// Notices before any work is done that the folder must not be written to.
+fn check_folder(folder: &Path, force: bool, input: &Path) -> Result<()> {
+    let refused = |why: &str| Err(Error::Data(why.into()).in_file(folder));
+    if !folder.is_dir() {
+        return if folder.extension().is_some() {
+            refused("is neither an .npz file nor a folder; a folder's name has no ending")
+        } else if folder.symlink_metadata().is_ok() {
+            refused("is there and is not a folder; name another one")
+        } else {
+            Ok(())
+        };
+    }
+    if is_read(folder, &[input]) {
+        return refused("is the input too; write to another folder");
+    }
+    match TableFiles::in_folder(folder) {
+        Ok(None) => Ok(()),
+        _ if force => Ok(()),
+        _ => refused("holds tables already; use --force to replace them"),
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let to_archive = has_extension(&arguments.to, "npz");
     if to_archive {
         check_output(&arguments.to, arguments.force, &[&arguments.from])?;
-    } else if arguments.to.extension().is_some() && !arguments.to.is_dir() {
-        return Err(Error::Data(
-            "is neither an .npz file nor a folder; a folder's name has no ending".into(),
-        )
-        .in_file(&arguments.to)
-        .into());
+    } else {
+        check_folder(&arguments.to, arguments.force, &arguments.from)?;
     }
     let dataset = open(&arguments.from, global)?;
     dataset.notes().iter().for_each(|note| output.note(note));

@@ -156,7 +156,7 @@ impl Report {
         let header = ["class", "nodes", "%"].map(String::from).to_vec();
         let classes = match self.classes.is_empty() {
             true => String::new(),
-            false => format!("\n{}\n", table(header, rows.collect())),
+            false => format!("\n{}\n", table(header, rows.collect()).trim_fmt()),
         };
         pairs(&lines) + &classes
     }

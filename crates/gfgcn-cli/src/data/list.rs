@@ -82,6 +82,7 @@ impl Report {
         for column in table.column_iter_mut() {
             column.set_cell_alignment(comfy_table::CellAlignment::Left);
         }
+        let table = table.trim_fmt();
         format!(
             "{table}\n\nData folder: {}\nDownload with: gfgcn data get NAME\n",
             self.data_dir.display()

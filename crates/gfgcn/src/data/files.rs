@@ -43,7 +43,14 @@ pub fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     // Temporary files are for their owner only by default; a result is a plain file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder).map_err(without_path)
+}
+
+/// The system's own error: the name of a temporary file tells nobody anything.
+fn without_path(error: io::Error) -> io::Error {
+    let cause = error.get_ref().and_then(|inner| inner.source());
+    let system = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+    system.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
 }
 
 /// Writes a file so that at every moment either the old or the whole new content is there: to a

@@ -80,11 +80,11 @@ impl Model {
     fn match_features<'a>(&self, dataset: &'a Dataset) -> Result<(Cow<'a, Features>, Vec<String>)> {
         let (Some(wanted), Some(given)) = (self.feature_names(), dataset.feature_names()) else {
             let found = dataset.features().cols();
-            Error::check_size(
-                "features per node, as the model was trained on",
-                self.features(),
-                found,
-            )?;
+            let what = format!(
+                "features per node in {}, which must be those the model was trained on",
+                dataset.name()
+            );
+            Error::check_size(what, self.features(), found)?;
             return Ok((Cow::Borrowed(dataset.features()), Vec::new()));
         };
         if wanted == given {

@@ -99,7 +99,7 @@ pub fn write_table(path: &Path, overwrite: bool, columns: &[Column]) -> Result<(
         check_text(column).map_err(|e| e.in_file(path))?;
     }
     write_atomically(path, overwrite, |output| match format {
-        TableFormat::Parquet => write_parquet(output, rows, columns).map_err(io::Error::other),
+        TableFormat::Parquet => write_parquet(output, rows, columns).map_err(system_error),
         TableFormat::Csv | TableFormat::Tsv if gzipped => {
             let mut output = GzEncoder::new(output, Gzip::default());
             write_text(&mut output, format, rows, columns)?;
@@ -107,6 +107,17 @@ pub fn write_table(path: &Path, overwrite: bool, columns: &[Column]) -> Result<(
         }
         TableFormat::Csv | TableFormat::Tsv => write_text(output, format, rows, columns),
     })
+}
+
+/// The system's own error where there is one.
+fn system_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
 }
 
 /// Refuses a file that is already there, before any work is done for it.

@@ -1,0 +1,10 @@
+//! The real binary in temporary folders: what it prints, what it writes, how it ends.
+
+mod data;
+mod evaluate;
+mod everyday;
+#[cfg(unix)]
+mod faults;
+#[cfg(unix)]
+mod refusals;
+mod sandbox;
