@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         Some(split) => split,
         None => Split::all_labelled(dataset.labels()).map_err(|e| e.in_file(dataset.name()))?,
     };
-    warn_of_absent_classes(&dataset, &split, output);
+    warn_of_small_classes(&dataset, &split, output);
     let classifier = Classifier::new(filter).options(arguments.settings.options());
     memory::check(
         "training",
@@ -70,21 +70,26 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     output.report(&Report::new(&model, arguments.target.path(), elapsed), Report::text)
 }
 
-fn warn_of_absent_classes(dataset: &Dataset, split: &Split, output: &Output) {
+/// Says which classes cannot be learnt or judged.
+fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
     let labels = dataset.labels();
-    let mut present = vec![false; labels.classes().len()];
+    let mut counts = vec![0; labels.classes().len()];
     for class in split.train().iter().filter_map(|&node| labels.get(node)) {
-        present[class as usize] = true;
+        counts[class as usize] += 1;
     }
-    let absent: Vec<&str> = labels
-        .classes()
-        .iter()
-        .zip(present)
-        .filter(|(_, present)| !present)
-        .map(|(class, _)| class.as_str())
-        .collect();
+    let with = |count: usize| {
+        let classes = labels.classes().iter().zip(&counts).filter(|(_, found)| **found == count);
+        classes.map(|(class, _)| class.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let (absent, single) = (with(0), with(1));
     if !absent.is_empty() {
-        output.warn(format!("no training node has class {}: never predicted", absent.join(", ")));
+        output.warn(format!("no training node has class {absent}: never predicted"));
+    }
+    if !single.is_empty() {
+        output.warn(format!(
+            "only one training node has class {single}: leaving it out leaves nothing to learn the \
+             class from, so the expected accuracy is too low"
+        ));
     }
 }
 

@@ -104,6 +104,7 @@ struct Agreement {
     /// Which labelled nodes were compared.
     on: &'static str,
     nodes: usize,
+    /// In percent.
     #[serde(flatten)]
     metrics: Metrics,
 }
@@ -147,11 +148,15 @@ impl Agreement {
             .filter_map(|&node| Some((position(labels.name(node)?), predictions.class(node))))
             .collect();
         let nodes = pairs.len();
-        (nodes > 0).then(|| Agreement { on, nodes, metrics: Metrics::new(&classes, pairs) })
+        (nodes > 0).then(|| Agreement {
+            on,
+            nodes,
+            metrics: Metrics::new(&classes, pairs).in_percent(),
+        })
     }
 
     fn text(&self) -> String {
-        let percent = |value: f64| format!("{:.1}", 100.0 * value);
+        let percent = |value: f64| format!("{value:.1}");
         let rows = self.metrics.classes.iter().map(|class| {
             vec![
                 class.class.clone(),

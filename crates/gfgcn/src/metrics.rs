@@ -80,6 +80,20 @@ impl Metrics {
     }
 }
 
+impl Metrics {
+    /// The same metrics with every share in percent.
+    #[must_use]
+    pub fn in_percent(mut self) -> Self {
+        let of_classes =
+            self.classes.iter_mut().flat_map(|c| [&mut c.precision, &mut c.recall, &mut c.f1]);
+        [&mut self.accuracy, &mut self.macro_f1, &mut self.weighted_f1]
+            .into_iter()
+            .chain(of_classes)
+            .for_each(|share| *share *= 100.0);
+        self
+    }
+}
+
 /// Mean and spread of repeated measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {

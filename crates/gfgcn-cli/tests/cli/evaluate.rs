@@ -108,7 +108,7 @@ fn predict_gives_the_labels_that_evaluate_scored() {
         let predicted = sandbox.json("predict m cora --public-split -o out.csv --force");
         let evaluated = sandbox
             .json(&format!("evaluate {PUBLIC} --all-nodes --models {model} --depths {depth}"));
-        let predicted = 100.0 * predicted["agreement"]["accuracy"].as_f64().unwrap();
+        let predicted = predicted["agreement"]["accuracy"].as_f64().unwrap();
         let evaluated = evaluated["results"][0]["accuracy"]["mean"].as_f64().unwrap();
         assert!((predicted - evaluated).abs() < 1e-9, "{model}: {predicted}, {evaluated}");
     }
