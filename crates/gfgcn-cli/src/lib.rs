@@ -40,8 +40,8 @@ const MAX_THREADS: i64 = 1024;
     version,
     arg_required_else_help = true,
     after_help = "Start here:
-  gfgcn evaluate cora                        how accurate is it? (the paper's protocol)
-  gfgcn fit my-folder -o my.model            train on a folder with edges.csv, features.csv, labels.csv
+  gfgcn evaluate cora                           how accurate is it?
+  gfgcn fit my-folder -o my.model               learn from edges, features and labels .csv
   gfgcn predict my.model my-folder -o out.csv   label every node
 
 Datasets are names (gfgcn data list), .npz files, or folders of tables."
