@@ -1,5 +1,9 @@
 //! Replays the seeds of every fuzz target, so that what fuzzing found stays fixed without it.
 
+#[path = "../../../fuzz/entries/model.rs"]
+mod model;
+#[path = "../../../fuzz/entries/npz.rs"]
+mod npz;
 #[path = "../../../fuzz/entries/planetoid.rs"]
 mod planetoid;
 
@@ -8,7 +12,8 @@ use std::path::Path;
 /// A fuzz target's name and what it runs.
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: &[Target] = &[("planetoid", planetoid::run)];
+const TARGETS: &[Target] =
+    &[("model", model::run), ("npz", npz::run), ("planetoid", planetoid::run)];
 
 #[test]
 fn every_seed_is_read_or_refused_without_a_panic() {

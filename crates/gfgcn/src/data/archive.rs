@@ -1,17 +1,18 @@
 //! Members of a zip archive, read with care.
 //!
 //! Nothing is ever extracted to disk. A member is decompressed only when asked for, and refused when
-//! it expands further than data of this kind does.
+//! it expands further than an archive of this size can mean. The whole archive is the measure, not
+//! the member: the weights of a large graph are all 1 and compress a thousandfold, but the edges
+//! beside them do not.
 
+use super::limits;
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 use std::io::{Cursor, Read, Write};
 use zip::ZipArchive;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-/// A member may expand to this much whatever its compressed size,
-const FREE_EXPANSION: u64 = 64 << 20;
-/// and beyond that to this multiple of its compressed size.
+/// Beyond [`limits::FREE`], a member may expand to this multiple of the archive's size.
 const MAX_RATIO: u64 = 200;
 
 /// An open archive of arrays.
@@ -19,6 +20,8 @@ pub(crate) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     /// Member names without the `.npy` ending, by position.
     names: Vec<String>,
+    /// Bytes that a member may expand to.
+    limit: u64,
 }
 
 impl<'a> Archive<'a> {
@@ -49,12 +52,18 @@ impl<'a> Archive<'a> {
                 names.len()
             )));
         }
-        Ok(Archive { zip, names })
+        let limit = limits::FREE + MAX_RATIO.saturating_mul(bytes.len() as u64);
+        Ok(Archive { zip, names, limit })
     }
 
     /// The names of all members, without the `.npy` ending.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Bytes that a member may take, decompressed or converted.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// The decompressed bytes of a member, if it is there.
@@ -70,17 +79,16 @@ impl<'a> Archive<'a> {
             .zip
             .by_index(position)
             .map_err(|e| Error::Format(format!("cannot be opened ({e})")))?;
-        let limit = FREE_EXPANSION + MAX_RATIO.saturating_mul(member.compressed_size());
-        if member.size() > limit {
+        if member.size() > self.limit {
             return Err(too_large(member.size(), member.compressed_size()));
         }
         // Grows as bytes arrive: the claimed size allocates nothing.
         let mut bytes = Vec::new();
         (&mut member)
-            .take(limit + 1)
+            .take(self.limit + 1)
             .read_to_end(&mut bytes)
             .map_err(|e| Error::Format(format!("cannot be decompressed ({e})")))?;
-        if bytes.len() as u64 > limit {
+        if bytes.len() as u64 > self.limit {
             return Err(too_large(bytes.len() as u64, member.compressed_size()));
         }
         Ok(bytes)

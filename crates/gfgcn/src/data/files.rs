@@ -53,6 +53,17 @@ fn without_path(error: io::Error) -> io::Error {
     system.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
 }
 
+/// Refuses a file that is already there, before any work is done for it.
+pub(crate) fn check_absent(path: &Path, overwrite: bool) -> Result<()> {
+    if !overwrite && path.symlink_metadata().is_ok() {
+        return Err(Error::Data(
+            "exists already; choose another name or ask for it to be overwritten".into(),
+        )
+        .in_file(path));
+    }
+    Ok(())
+}
+
 /// Writes a file so that at every moment either the old or the whole new content is there: to a
 /// temporary file beside it, synced, then renamed. An existing file is only replaced with
 /// `overwrite`.
@@ -61,6 +72,7 @@ pub fn write_atomically(
     overwrite: bool,
     content: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<()> {
+    check_absent(path, overwrite)?;
     let failed = |source: io::Error| Error::Write { path: path.to_owned(), source };
     let temporary = temporary_beside(path).map_err(failed)?;
     let mut writer = BufWriter::new(temporary.as_file());

@@ -1,7 +1,7 @@
 //! Class labels: compact class numbers, the names they had, and nodes without a label.
 
 use crate::error::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What stands for "no label" in every integer format.
 pub const UNLABELLED: i64 = -1;
@@ -27,7 +27,7 @@ impl Labels {
     /// `names[id]` names a class where given; the id itself does otherwise.
     ///
     /// # Errors
-    /// An id below −1, or one that `names` does not reach.
+    /// An id below −1, one that `names` does not reach, or two classes of the same name.
     pub fn from_ids(ids: &[i64], names: Option<&[String]>) -> Result<Self> {
         let mut numbers = BTreeMap::new();
         for (node, &id) in ids.iter().enumerate() {
@@ -52,6 +52,12 @@ impl Labels {
         for (number, (&id, slot)) in numbers.iter_mut().enumerate() {
             *slot = number as u32;
             classes.push(names.map_or_else(|| id.to_string(), |names| names[id as usize].clone()));
+        }
+        let mut seen = HashSet::new();
+        if let Some(name) = classes.iter().find(|name| !seen.insert(name.as_str())) {
+            return Err(Error::Data(format!(
+                "two classes have the name {name:?}; give each its own"
+            )));
         }
         let of_node = ids.iter().map(|id| numbers.get(id).copied()).collect();
         Ok(Labels { of_node, classes })

@@ -16,6 +16,8 @@ pub(crate) struct Array<'a> {
     fortran: bool,
     shape: Vec<usize>,
     payload: &'a [u8],
+    /// Bytes that the items may take once converted.
+    limit: u64,
 }
 
 /// The kinds of items that are read.
@@ -69,15 +71,15 @@ impl<'a> Array<'a> {
     fn from_header(header: &str, payload: &'a [u8]) -> Result<Self> {
         let bad = |key: &str| Error::Format(format!("the array's header has no readable '{key}'"));
         let descr = value_of(header, "descr").ok_or_else(|| bad("descr"))?;
+        let (kind, size, big_endian) = parse_descr(descr)?;
         let order = value_of(header, "fortran_order").ok_or_else(|| bad("fortran_order"))?;
         let shape = value_of(header, "shape").and_then(parse_shape).ok_or_else(|| bad("shape"))?;
-        let (kind, size, big_endian) = parse_descr(descr)?;
         let fortran = match order {
             order if order.starts_with("False") => false,
             order if order.starts_with("True") => true,
             _ => return Err(bad("fortran_order")),
         };
-        let array = Array { kind, size, big_endian, fortran, shape, payload };
+        let array = Array { kind, size, big_endian, fortran, shape, payload, limit: u64::MAX };
         if kind != Kind::Object {
             array.check_payload()?;
         }
@@ -96,6 +98,12 @@ impl<'a> Array<'a> {
             ))),
             None => Err(Error::Format(format!("the shape {:?} is too large", self.shape))),
         }
+    }
+
+    /// Refuses to convert the items to more than `limit` bytes. An array that was compressed needs
+    /// this: its bytes are no witnesses of the file's size, and a byte can become a `String`.
+    pub(crate) fn with_limit(self, limit: u64) -> Self {
+        Array { limit, ..self }
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -161,6 +169,12 @@ impl<'a> Array<'a> {
             ));
         }
         let count = self.payload.len().checked_div(self.size).unwrap_or(0);
+        if count.saturating_mul(size_of::<T>()) as u64 > self.limit {
+            return Err(Error::Format(format!(
+                "has {count} entries, far more than a file of this size holds, which looks like a \
+                 zip bomb; if it is not, save it uncompressed"
+            )));
+        }
         let item = |k: usize| &self.payload[k * self.size..(k + 1) * self.size];
         (0..count)
             .map(|k| {
@@ -228,6 +242,9 @@ fn parse_shape(text: &str) -> Option<Vec<usize>> {
     parts.into_iter().map(|part| part.trim_end_matches('L').parse().ok()).collect()
 }
 
+/// The longest fixed-width text, in characters.
+const MAX_WIDTH: usize = 1 << 24;
+
 /// `'<f4'` as kind, size in bytes and byte order.
 fn parse_descr(text: &str) -> Result<(Kind, usize, bool)> {
     let unreadable = |descr: &str| {
@@ -256,8 +273,8 @@ fn parse_descr(text: &str) -> Result<(Kind, usize, bool)> {
         (Some('i'), Some(size @ (1 | 2 | 4 | 8))) => Ok((Kind::Signed, size, big_endian)),
         (Some('u'), Some(size @ (1 | 2 | 4 | 8))) => Ok((Kind::Unsigned, size, big_endian)),
         (Some('f'), Some(size @ (4 | 8))) => Ok((Kind::Float, size, big_endian)),
-        (Some('U'), Some(length @ 1..=0xffff)) => Ok((Kind::Unicode, 4 * length, big_endian)),
-        (Some('S' | 'a'), Some(length @ 1..=0xffff)) => Ok((Kind::Bytes, length, false)),
+        (Some('U'), Some(length @ 1..=MAX_WIDTH)) => Ok((Kind::Unicode, 4 * length, big_endian)),
+        (Some('S' | 'a'), Some(length @ 1..=MAX_WIDTH)) => Ok((Kind::Bytes, length, false)),
         _ => Err(unreadable(&descr)),
     }
 }

@@ -17,9 +17,10 @@ use super::npy::{self, Array, Kind};
 use super::{Dataset, Labels, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, MAX_NODES};
-use crate::matrix::{Features, Matrix, SparseMatrix};
+use crate::matrix::{Features, Matrix, SparseMatrix, check_offsets};
 use crate::model::Predictions;
 use crate::split::Split;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Reads a dataset from a file.
@@ -29,10 +30,9 @@ pub fn read(path: &Path, name: &str) -> Result<Dataset> {
 
 /// Reads a dataset from the bytes of an archive.
 pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Dataset> {
-    let mut members = Members { archive: Archive::open(bytes)?, notes: Vec::new() };
-    let adjacency = members.matrix("adj", "the graph")?;
-    let (graph, repairs) = adjacency.into_graph()?;
-    let features = members.matrix("attr", "the features")?.into_features()?;
+    let mut members = Members::open(bytes)?;
+    let (graph, repairs) = members.matrix("adj", "the graph", RawMatrix::into_graph)?;
+    let features = members.matrix("attr", "the features", RawMatrix::into_features)?;
     let class_names = members.texts("class_names")?;
     let labels = match members.integers("labels", Some(UNLABELLED))? {
         Some(ids) => Labels::from_ids(&ids, class_names.as_deref())
@@ -62,7 +62,7 @@ pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Dataset> {
 pub fn read_split(path: &Path, nodes: usize) -> Result<Split> {
     let bytes = read_file(path)?;
     let read = || {
-        let mut members = Members { archive: Archive::open(&bytes)?, notes: Vec::new() };
+        let mut members = Members::open(&bytes)?;
         members.split(nodes)?.ok_or_else(|| {
             Error::Format("has neither train_idx nor train_mask, so there is no split in it".into())
         })
@@ -71,7 +71,13 @@ pub fn read_split(path: &Path, nodes: usize) -> Result<Split> {
 }
 
 /// Writes a dataset; an existing file is only replaced with `overwrite`.
+///
+/// # Errors
+/// A split whose training part is empty, which could not be read again.
 pub fn write(dataset: &Dataset, path: &Path, overwrite: bool) -> Result<()> {
+    if dataset.split().is_some_and(|split| split.train().is_empty()) {
+        return Err(Error::Data("the training part of the split is empty".into()).in_file(path));
+    }
     write_members(path, overwrite, &members_of(dataset))
 }
 
@@ -230,14 +236,19 @@ fn check_square(rows: usize, cols: usize) -> Result<()> {
 /// The arrays of an archive by name.
 struct Members<'a> {
     archive: Archive<'a>,
+    /// The names that were asked for.
+    read: HashSet<String>,
     notes: Vec<String>,
 }
 
-/// Every member that is read under some name.
-const KNOWN: &[&str] = &["labels", "class_names", "node_names", "attr_names"];
 const PARTS: [&str; 3] = ["train", "val", "test"];
 
-impl Members<'_> {
+impl<'a> Members<'a> {
+    fn open(bytes: &'a [u8]) -> Result<Self> {
+        let archive = Archive::open(bytes)?;
+        Ok(Members { archive, read: HashSet::new(), notes: Vec::new() })
+    }
+
     /// Reads a member and hands its array on; errors name the member.
     fn with<T>(
         &mut self,
@@ -245,12 +256,13 @@ impl Members<'_> {
         read: impl FnOnce(&Array<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let named = |error: Error| Error::Format(format!("member {name}: {error}"));
-        match self.archive.read(name).map_err(named)? {
-            None => Ok(None),
-            Some(bytes) => {
-                Array::parse(&bytes).and_then(|array| read(&array)).map_err(named).map(Some)
-            }
-        }
+        self.read.insert(name.to_owned());
+        let Some(bytes) = self.archive.read(name).map_err(named)? else { return Ok(None) };
+        let limit = self.archive.limit();
+        Array::parse(&bytes)
+            .and_then(|array| read(&array.with_limit(limit)))
+            .map_err(named)
+            .map(Some)
     }
 
     fn integers(&mut self, name: &str, nan: Option<i64>) -> Result<Option<Vec<i64>>> {
@@ -275,8 +287,19 @@ impl Members<'_> {
         Ok(texts.flatten())
     }
 
+    /// What is built from a matrix; errors name it.
+    fn matrix<T>(
+        &mut self,
+        prefix: &str,
+        what: &str,
+        build: impl FnOnce(RawMatrix) -> Result<T>,
+    ) -> Result<T> {
+        build(self.raw_matrix(prefix, what)?)
+            .map_err(|error| Error::Format(format!("{what} (members {prefix}…): {error}")))
+    }
+
     /// A matrix under `PREFIX_data`, … , `PREFIX_matrix.data`, … or, dense, `PREFIX_matrix`.
-    fn matrix(&mut self, prefix: &str, what: &str) -> Result<RawMatrix> {
+    fn raw_matrix(&mut self, prefix: &str, what: &str) -> Result<RawMatrix> {
         for stem in [format!("{prefix}_"), format!("{prefix}_matrix."), format!("{prefix}.")] {
             if self.archive.names().contains(&format!("{stem}indptr")) {
                 return self.sparse(&stem);
@@ -288,7 +311,7 @@ impl Members<'_> {
         })?;
         dense.map(RawMatrix::Dense).ok_or_else(|| {
             Error::Format(format!(
-                "{what} is not there: neither {prefix}_data, {prefix}_indices, {prefix}_indptr, \
+                "{what} cannot be found: neither {prefix}_data, {prefix}_indices, {prefix}_indptr, \
                  {prefix}_shape nor {prefix}_matrix; members are {}",
                 self.archive.names().join(", ")
             ))
@@ -335,11 +358,19 @@ impl Members<'_> {
                 array.floats()
             })?
             .ok_or_else(|| missing("data"))?;
+        check_offsets(&offsets, indices.len())
+            .map_err(|error| Error::Format(format!("member {stem}indptr: {error}")))?;
+        let what = format!("entries of {stem}data (one per entry of {stem}indices)");
+        Error::check_size(what, indices.len(), values.len())?;
         Ok(RawMatrix::Sparse { shape: [shape[0], shape[1]], offsets, indices, values })
     }
 
-    /// The split by `train_idx`, … or `train_mask`, …; `None` without a training part.
+    /// The split by `train_idx`, … or `train_mask`, …; `None` where neither is there.
     fn split(&mut self, nodes: usize) -> Result<Option<Split>> {
+        let is_train = |name: &String| name == "train_idx" || name == "train_mask";
+        if !self.archive.names().iter().any(is_train) {
+            return Ok(None);
+        }
         let mut parts = Vec::new();
         for part in PARTS {
             let by_index = self.integers(&format!("{part}_idx"), None)?;
@@ -354,33 +385,21 @@ impl Members<'_> {
             };
             let nodes_of_part = nodes_of_part.unwrap_or_default();
             if let Some(negative) = nodes_of_part.iter().find(|node| **node < 0) {
-                return Err(Error::Format(format!("member {part}_idx names node {negative}")));
+                return Err(Error::Format(format!(
+                    "member {part}_idx names node {negative}, but nodes are numbered from 0"
+                )));
             }
             parts.push(nodes_of_part.into_iter().map(|node| node as usize).collect::<Vec<_>>());
         }
         let [train, validation, test] = &mut parts[..] else { unreachable!("three parts") };
-        if train.is_empty() {
-            return Ok(None);
-        }
         let take = std::mem::take;
         Split::new(nodes, take(train), take(validation), take(test)).map(Some)
     }
 
     /// Notes the members that were not looked at.
     fn note_unread(&mut self) {
-        let is_known = |name: &String| {
-            KNOWN.contains(&name.as_str())
-                || name.starts_with("adj")
-                || name.starts_with("attr")
-                || PARTS.iter().any(|p| *name == format!("{p}_idx") || *name == format!("{p}_mask"))
-        };
-        let unread: Vec<&str> = self
-            .archive
-            .names()
-            .iter()
-            .filter(|name| !is_known(name))
-            .map(String::as_str)
-            .collect();
+        let unread = self.archive.names().iter().filter(|name| !self.read.contains(*name));
+        let unread: Vec<&str> = unread.map(String::as_str).collect();
         if !unread.is_empty() {
             self.notes.push(format!("members not used: {}", unread.join(", ")));
         }

@@ -195,6 +195,9 @@ fn read_predictor(header: &Header, tensors: &SafeTensors<'_>) -> Result<Predicto
         Predictor::linear(matrix(&shape, weights)?, intercept)
     } else {
         let (shape, coefficients) = doubles(tensors, "coefficients", &[None, Some(targets)])?;
+        if shape[0] == 0 {
+            return Err("the model has no training nodes".into());
+        }
         let view = tensor(tensors, "support", Dtype::F32, &[Some(shape[0]), None])?;
         let support =
             view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));

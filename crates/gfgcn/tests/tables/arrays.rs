@@ -1,17 +1,10 @@
 //! NumPy arrays in place of tables of features and labels.
 
-use super::{SMALL, assert_says, folder, read, small};
+use super::{SMALL, assert_says, folder, npy, read, small};
 use gfgcn::matrix::Features;
 
-/// The bytes of an `.npy` file, by the format's definition.
-fn npy(descr: &str, shape: &str, payload: &[u8]) -> Vec<u8> {
-    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}\n");
-    let length = (header.len() as u16).to_le_bytes();
-    [b"\x93NUMPY\x01\0", &length[..], header.as_bytes(), payload].concat()
-}
-
 fn floats(shape: &str, values: &[f64]) -> Vec<u8> {
-    npy("<f8", shape, &values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>())
+    npy::array("'<f8'", shape, &npy::items("<f8", values))
 }
 
 const EDGES: (&str, &[u8]) = ("edges.csv", b"0,1\n2,1\n");
@@ -31,7 +24,7 @@ fn rows_of_arrays_are_nodes() {
     let mut sparse = vec![0.0; 15];
     sparse[7] = 1.0;
     let features = floats("3, 5", &sparse);
-    let labels = npy("|S3", "3,", b"yesno\0nan");
+    let labels = npy::array("'|S3'", "3,", b"yesno\0nan");
     let files = [EDGES, ("features.npy", &features), ("labels.npy", &labels)];
     let dataset = read(folder(&files).path()).unwrap();
     assert!(matches!(dataset.features(), Features::Sparse(m) if m.nnz() == 1));
@@ -41,7 +34,7 @@ fn rows_of_arrays_are_nodes() {
 
 #[test]
 fn labels_in_an_array_follow_the_rows_of_a_table() {
-    let labels = npy("|S3", "5,", b"yesno\0\0\0\0\0\0\0yes");
+    let labels = npy::array("'|S3'", "5,", b"yesno\0\0\0\0\0\0\0yes");
     let tables = SMALL.iter().filter(|(name, _)| *name != "labels.csv");
     let mut files: Vec<(&str, &[u8])> = tables.map(|(n, text)| (*n, text.as_bytes())).collect();
     files.push(("labels.npy", &labels));
@@ -57,7 +50,7 @@ fn arrays_of_another_shape_or_type_are_refused() {
         ("no rows", floats("0, 3", &[]), None, &["features.npy", "0 rows"]),
         ("NaN", floats("3, 1", &[1.0, f64::NAN, 1.0]), None, &["features.npy", "row 1", "NaN"]),
         ("too large", floats("3, 1", &[1.0, 1.0, 1e39]), None, &["features.npy", "row 2"]),
-        ("objects", npy("|O", "3, 1", b"x"), None, &["features.npy", "Python objects"]),
+        ("objects", npy::array("'|O'", "3, 1", b"x"), None, &["features.npy", "Python objects"]),
         ("cut", good[..good.len() - 1].to_vec(), None, &["features.npy", "needs 24 bytes"]),
         ("fewer nodes", floats("2, 1", &[1.0; 2]), None, &["edges.csv", "line 2", "0 to 1"]),
         (

@@ -1,9 +1,12 @@
 //! Tables as files on disk: what is accepted, what is refused and how, and what survives writing.
 
 mod accepted;
+#[path = "../allocation/mod.rs"]
 mod allocation;
 mod arrays;
 mod matrix_market;
+#[path = "../npy/mod.rs"]
+mod npy;
 mod parquet;
 mod refused;
 mod round_trip;

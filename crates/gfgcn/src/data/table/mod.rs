@@ -14,7 +14,6 @@ mod write;
 pub(crate) use cell::{Cell, is_number, parse_number};
 pub(crate) use format::FileFormat;
 pub use format::{TableFormat, check_table_name};
-pub(crate) use write::check_absent;
 pub use write::{Column, ColumnData, write_table};
 
 use crate::error::{Error, Result};

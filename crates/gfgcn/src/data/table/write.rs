@@ -88,7 +88,6 @@ impl<'a> Column<'a> {
 /// ```
 pub fn write_table(path: &Path, overwrite: bool, columns: &[Column]) -> Result<()> {
     let (format, gzipped) = of_output(path)?;
-    check_absent(path, overwrite)?;
     let rows = columns.first().map_or(0, Column::rows);
     if columns.is_empty() {
         return Err(Error::Data("a table needs at least one column".into()).in_file(path));
@@ -118,17 +117,6 @@ fn system_error(error: ParquetError) -> io::Error {
         },
         other => io::Error::other(other),
     }
-}
-
-/// Refuses a file that is already there, before any work is done for it.
-pub(crate) fn check_absent(path: &Path, overwrite: bool) -> Result<()> {
-    if !overwrite && path.symlink_metadata().is_ok() {
-        return Err(Error::Data(
-            "exists already; choose another name or ask for it to be overwritten".into(),
-        )
-        .in_file(path));
-    }
-    Ok(())
 }
 
 fn check_text(column: &Column) -> Result<()> {

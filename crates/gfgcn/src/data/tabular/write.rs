@@ -3,7 +3,8 @@
 use super::Role;
 use super::parts::is_unlabelled;
 use crate::data::density::is_sparse;
-use crate::data::table::{Cell, Column, ColumnData, TableFormat, check_absent, names, write_table};
+use crate::data::files::check_absent;
+use crate::data::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::matrix::Features;

@@ -1,0 +1,389 @@
+//! Model files: what they keep, and that damage, forgery and mismatched data are refused.
+
+mod sealed;
+mod synthetic;
+
+use gfgcn::data::{Dataset, Labels};
+use gfgcn::filter::Filter;
+use gfgcn::graph::Graph;
+use gfgcn::matrix::{Features, Matrix};
+use gfgcn::ridge::Selection;
+use gfgcn::split::Split;
+use gfgcn::{Classifier, Model, Options};
+use sealed::{Parts, Tensor};
+use std::fs;
+use synthetic::Recipe;
+
+fn dataset(classes: usize) -> Dataset {
+    Recipe { nodes: 12, features: 3, classes, weighted: true, sparse: false, seed: 3 }.make()
+}
+
+fn fit(dataset: &Dataset, kernel: &str, intercept: bool) -> Model {
+    let split = Split::new(dataset.nodes(), (0..6).collect(), vec![], vec![]).unwrap();
+    let options = Options { kernel: kernel.parse().unwrap(), intercept, ..Options::default() };
+    Classifier::new(Filter::ssgc(3, 0.05).unwrap()).options(options).fit(dataset, &split).unwrap()
+}
+
+fn linear() -> Vec<u8> {
+    fit(&dataset(3), "linear", false).to_bytes()
+}
+
+fn rbf() -> Vec<u8> {
+    fit(&dataset(2), "rbf", true).to_bytes()
+}
+
+fn bits(model: &Model, dataset: &Dataset) -> Vec<u64> {
+    let predictions = model.predict(dataset).unwrap();
+    (0..dataset.nodes()).flat_map(|node| predictions.scores(node)).map(f64::to_bits).collect()
+}
+
+fn error(file: &[u8]) -> String {
+    Model::from_bytes(file).expect_err("must be refused").to_string()
+}
+
+#[test]
+fn a_model_that_was_saved_predicts_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    for classes in [1, 2, 3] {
+        for kernel in ["linear", "rbf", "laplacian", "polynomial", "arccosine:order=2"] {
+            for intercept in [false, true] {
+                let name = format!("{kernel}, {classes} classes, intercept {intercept}");
+                let dataset = dataset(classes);
+                let model = fit(&dataset, kernel, intercept);
+                let path = folder.path().join("model.gfgcn");
+                model.save(&path, true).unwrap();
+                let loaded = Model::load(&path).unwrap();
+                assert_eq!(loaded, model, "{name}");
+                assert_eq!(bits(&loaded, &dataset), bits(&model, &dataset), "{name}");
+                assert_eq!(fs::read(&path).unwrap(), model.to_bytes(), "{name}");
+                assert_eq!(fit(&dataset, kernel, intercept).to_bytes(), model.to_bytes(), "{name}");
+            }
+        }
+    }
+}
+
+/// λ and accuracies are written in decimal digits.
+#[test]
+fn every_lambda_survives() {
+    let dataset = dataset(2);
+    let split = Split::all_labelled(dataset.labels()).unwrap();
+    let mut lambda = 1.0e-3f64;
+    for _ in 0..300 {
+        lambda *= 1.05 + lambda.fract() / 1e3;
+        let selection = Selection::fixed(lambda).unwrap();
+        let options = Options { selection, ..Options::default() };
+        let classifier = Classifier::new(Filter::sgc(1).unwrap()).options(options);
+        let model = classifier.fit(&dataset, &split).unwrap();
+        assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model, "λ = {lambda:e}");
+    }
+}
+
+#[test]
+fn the_tests_seal_files_as_the_library_does() {
+    for file in [linear(), rbf()] {
+        assert_eq!(Parts::of(&file).unwrap().seal(), file);
+    }
+}
+
+#[test]
+fn a_later_version_is_told_from_damage() {
+    for file in [linear(), rbf()] {
+        let mut parts = Parts::of(&file).unwrap();
+        parts.header = parts.header.replace("\"schema\":1", "\"schema\":2");
+        let message = error(&parts.seal());
+        assert!(message.contains("version 2") && message.contains("newer"), "{message}");
+        // A later version may look different everywhere else.
+        parts.header = r#"{"schema":77,"new":[],"checksum":""}"#.to_owned();
+        parts.tensors.clear();
+        let message = error(&parts.seal());
+        assert!(message.contains("version 77") && message.contains("up to 1"), "{message}");
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_refused() {
+    for file in [linear(), rbf()] {
+        let mut damaged = file.clone();
+        for at in 0..file.len() {
+            for flip in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff] {
+                damaged[at] ^= flip;
+                assert!(Model::from_bytes(&damaged).is_err(), "byte {at}, flip {flip:#04x}");
+                damaged[at] ^= flip;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_or_longer_is_refused() {
+    for file in [linear(), rbf()] {
+        for length in 0..file.len() {
+            assert!(Model::from_bytes(&file[..length]).is_err(), "cut at {length}");
+        }
+        for tail in [&b"\0"[..], b" ", &[0; 64]] {
+            let message = error(&[&file[..], tail].concat());
+            assert!(message.contains("damaged") && message.contains("train it again"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_models_are_refused() {
+    let empty = |json: &str| [&(json.len() as u64).to_le_bytes()[..], json.as_bytes()].concat();
+    for (file, fragment) in [
+        (b"id,label\n".to_vec(), "safetensors"),
+        (u64::MAX.to_le_bytes().to_vec(), "safetensors"),
+        ([&(1u64 << 40).to_le_bytes()[..], b"{}"].concat(), "safetensors"),
+        (empty("{}"), "no gfgcn header"),
+        (empty(r#"{"__metadata__":{"format":"pt"}}"#), "no gfgcn header"),
+        (empty(r#"{"__metadata__":{"gfgcn":"[]"}}"#), "header cannot be read"),
+        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":-1}"}}"#), "header cannot be read"),
+        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":1}"}}"#), "header cannot be read"),
+    ] {
+        let message = error(&file);
+        assert!(message.contains(fragment) && message.contains("not a gfgcn model"), "{message}");
+    }
+    let deep = format!("{{\"__metadata__\":{{\"gfgcn\":\"{}\"}}}}", "[".repeat(100_000));
+    assert!(error(&empty(&deep)).contains("header cannot be read"));
+}
+
+fn tensor(name: &str, values: &[f64]) -> Tensor {
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    Tensor { name: name.into(), dtype: "F64".into(), shape: vec![values.len() as u64], bytes }
+}
+
+/// What is done to the model, and what the message must say; the checksum is valid.
+type Forgery = (&'static str, fn(&mut Parts), &'static str);
+
+const LINEAR: &[Forgery] = &[
+    ("NaN", |parts| set(parts, "weights", f64::NAN), "tensor weights has the value NaN"),
+    ("infinite", |parts| set(parts, "weights", f64::INFINITY), "tensor weights has the value inf"),
+    ("intercept", |parts| set(parts, "intercept", f64::NAN), "tensor intercept has the value NaN"),
+    ("missing weights", |parts| remove(parts, "weights"), "tensor weights is missing"),
+    ("missing intercept", |parts| remove(parts, "intercept"), "tensor intercept is missing"),
+    ("extra", |parts| parts.tensors.push(tensor("x", &[1.0])), "checksum does not match"),
+    ("extra of no size", |parts| parts.tensors.push(tensor("x", &[])), "checksum does not match"),
+    ("other order", |parts| parts.tensors.reverse(), "checksum does not match"),
+    ("wrong type", |parts| parts.tensor("weights").dtype = "I64".into(), "weights has type I64"),
+    (
+        "wrong shape",
+        |parts| parts.tensor("weights").shape = vec![9],
+        "tensor weights has type F64 and shape [9]",
+    ),
+    (
+        "transposed",
+        |parts| parts.tensor("weights").shape = vec![1, 9],
+        "tensor weights has type F64 and shape [1, 9]",
+    ),
+    (
+        "no features",
+        |parts| {
+            parts.tensor("weights").shape[0] = 0;
+            parts.tensor("weights").bytes.clear();
+        },
+        "no features",
+    ),
+    (
+        "shape that overflows",
+        |parts| parts.tensor("weights").shape = vec![u64::MAX, 3],
+        "safetensors",
+    ),
+    ("no λ", |parts| header(parts, "\"lambda\":", "\"lambda\":-"), "λ is -"),
+    ("no classes", |parts| header(parts, "[\"0\",\"1\",\"2\"]", "[]"), "no classes"),
+    ("fewer classes", |parts| header(parts, "[\"0\",\"1\",\"2\"]", "[\"0\",\"1\"]"), "shape [3]"),
+    (
+        "names",
+        |parts| header(parts, "\"feature_names\":null", "\"feature_names\":[\"a\"]"),
+        "1 feat",
+    ),
+    ("depth", |parts| header(parts, "\"depth\":3", "\"depth\":1000000"), "header cannot be read"),
+    ("spaces", |parts| header(parts, "\"lambda\":", "\"lambda\": "), "checksum does not match"),
+    ("kernel", |parts| header(parts, "\"linear\"", "\"rbf:gamma=1\""), "coefficients is missing"),
+];
+
+const RBF: &[Forgery] = &[
+    ("NaN", |parts| set(parts, "coefficients", f64::NAN), "tensor coefficients has the value NaN"),
+    (
+        "NaN in the support",
+        |parts| parts.tensor("support").bytes[..4].copy_from_slice(&f32::NAN.to_le_bytes()),
+        "tensor support has a value that is not finite",
+    ),
+    ("missing support", |parts| remove(parts, "support"), "tensor support is missing"),
+    ("fewer rows", |parts| parts.tensor("support").shape = vec![3, 6], "tensor support has type"),
+    (
+        "no training nodes",
+        |parts| {
+            for name in ["support", "coefficients"] {
+                parts.tensor(name).shape[0] = 0;
+                parts.tensor(name).bytes.clear();
+            }
+        },
+        "no training nodes",
+    ),
+    (
+        "no width",
+        |parts| {
+            let at = parts.header.find(":gamma=").unwrap();
+            let end = at + parts.header[at..].find('"').unwrap();
+            parts.header.replace_range(at..end, "");
+        },
+        "no width",
+    ),
+    ("width", |parts| header(parts, ":gamma=", ":gamma=-"), "header cannot be read"),
+];
+
+fn set(parts: &mut Parts, name: &str, value: f64) {
+    parts.tensor(name).bytes[..8].copy_from_slice(&value.to_le_bytes());
+}
+
+fn remove(parts: &mut Parts, name: &str) {
+    parts.tensors.retain(|tensor| tensor.name != name);
+}
+
+fn header(parts: &mut Parts, from: &str, to: &str) {
+    assert!(parts.header.contains(from), "{from} is not in {}", parts.header);
+    parts.header = parts.header.replace(from, to);
+}
+
+#[test]
+fn forgeries_with_a_valid_checksum_are_refused() {
+    for (file, forgeries) in [(linear(), LINEAR), (rbf(), RBF)] {
+        for (name, forge, fragment) in forgeries {
+            let mut parts = Parts::of(&file).unwrap();
+            forge(&mut parts);
+            let message = error(&parts.seal());
+            assert!(message.contains(fragment), "{name}: {fragment:?} is not in {message:?}");
+            assert!(message.contains("damaged"), "{name}: {message}");
+        }
+    }
+}
+
+#[test]
+fn tensors_that_overlap_or_lie_outside_are_refused() {
+    let parts = Parts::of(&linear()).unwrap();
+    let (first, second) = (parts.tensors[0].bytes.len(), parts.tensors[1].bytes.len());
+    let end = first + second;
+    for offsets in [
+        [(0, first), (0, second)],
+        [(0, first), (first - 8, end - 8)],
+        [(8, first + 8), (first + 8, end + 8)],
+        [(0, first), (first, end + 8)],
+        [(0, first), (end, end + second)],
+        [(first, 0), (first, end)],
+        [(0, first), (usize::MAX - second + 1, usize::MAX)],
+    ] {
+        let message = error(&parts.seal_with_offsets(&offsets));
+        assert!(message.contains("safetensors"), "{offsets:?}: {message}");
+    }
+}
+
+#[test]
+fn many_tensors_are_refused_in_reasonable_time() {
+    let mut parts = Parts::of(&linear()).unwrap();
+    parts.tensors.extend((0..100_000).map(|k| tensor(&format!("tensor{k}"), &[1.0])));
+    let message = error(&parts.seal());
+    assert!(message.contains("damaged"), "{message}");
+}
+
+#[test]
+fn other_numbers_of_features_are_refused() {
+    let model = Model::from_bytes(&linear()).unwrap();
+    let other =
+        Recipe { nodes: 12, features: 4, classes: 3, weighted: false, sparse: true, seed: 1 };
+    let message = model.predict(&other.make()).unwrap_err().to_string();
+    assert!(message.contains("features per node") && message.contains("expected 3, found 4"));
+}
+
+/// A dataset on a path of nodes, with named features: the value at (node, feature) is a function of
+/// the feature's name.
+fn named(names: &[&str]) -> Dataset {
+    let nodes = 8;
+    let edges: Vec<(u32, u32)> = (1..nodes).map(|node| (node - 1, node)).collect();
+    let (graph, _) = Graph::from_edges(nodes as usize, &edges, None).unwrap();
+    let value = |node: usize, name: &str| (name.len() * (node + 1) % 5) as f32;
+    let matrix = Matrix::from_fn(nodes as usize, names.len(), |i, j| value(i, names[j]));
+    let ids: Vec<i64> = (0..i64::from(nodes)).map(|node| node / 4).collect();
+    let labels = Labels::from_ids(&ids, None).unwrap();
+    Dataset::new("named", graph, Features::dense(matrix).unwrap(), labels)
+        .unwrap()
+        .with_feature_names(names.iter().map(|&name| name.to_owned()).collect())
+        .unwrap()
+}
+
+#[test]
+fn named_features_are_matched_by_name() {
+    let data = named(&["a", "bb", "ccc", "dddd"]);
+    for kernel in ["linear", "rbf"] {
+        let trained = fit(&data, kernel, false);
+        let model = Model::from_bytes(&trained.to_bytes()).unwrap();
+        let expected = bits(&model, &data);
+        let permuted = named(&["ccc", "a", "dddd", "bb"]);
+        assert_eq!(bits(&model, &permuted), expected, "{kernel}");
+        assert!(model.predict(&permuted).unwrap().notes().is_empty());
+
+        let more = named(&["ccc", "a", "eeeee", "dddd", "bb", "ffffff"]);
+        assert_eq!(bits(&model, &more), expected, "{kernel}");
+        let notes = model.predict(&more).unwrap().notes().to_vec();
+        assert_eq!(notes, ["2 features of the data are unknown to the model; left out"]);
+
+        let fewer = named(&["dddd", "zzzzzzz"]);
+        let notes = model.predict(&fewer).unwrap().notes().to_vec();
+        assert_eq!(notes.len(), 2);
+        assert!(notes[0].starts_with("3 features of the model are not in the data"), "{notes:?}");
+        assert!(notes[1].starts_with("1 features of the data are unknown"), "{notes:?}");
+
+        let message = model.predict(&named(&["x", "yy"])).unwrap_err().to_string();
+        assert!(message.contains("\"a\"") && message.contains("\"x\""), "{message}");
+    }
+}
+
+#[test]
+fn a_feature_the_data_lack_counts_as_zero() {
+    let model = fit(&named(&["a", "bb", "ccc"]), "linear", true);
+    let fewer = named(&["ccc", "a"]);
+    // Five letters have the value 0 at every node.
+    let zero = named(&["ccc", "zzzzz", "a"]);
+    let zero_in_place = Dataset::new(
+        "zero",
+        zero.graph().clone(),
+        zero.features().map_columns(&[Some(2), Some(1), Some(0)], 3),
+        zero.labels().clone(),
+    );
+    assert_eq!(bits(&model, &fewer), bits(&model, &zero_in_place.unwrap()));
+}
+
+#[test]
+fn saving_replaces_only_when_asked_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = || fs::read_dir(folder.path()).unwrap().count();
+    let path = folder.path().join("model.gfgcn");
+    let (old, new) = (Model::from_bytes(&linear()).unwrap(), Model::from_bytes(&rbf()).unwrap());
+    old.save(&path, false).unwrap();
+    let error = new.save(&path, false).unwrap_err();
+    assert!(error.to_string().contains("model.gfgcn: exists already"), "{error}");
+    assert!(!error.is_machine_failure());
+    assert_eq!((fs::read(&path).unwrap(), files()), (linear(), 1));
+    new.save(&path, true).unwrap();
+    assert_eq!((fs::read(&path).unwrap(), files()), (rbf(), 1));
+
+    // A folder cannot be replaced: the last step fails.
+    let occupied = folder.path().join("occupied");
+    fs::create_dir(&occupied).unwrap();
+    let error = new.save(&occupied, true).unwrap_err();
+    assert!(error.to_string().contains("occupied: cannot write"), "{error}");
+    assert!(occupied.is_dir());
+    assert_eq!(files(), 2, "no temporary file is left");
+    let error = new.save(&folder.path().join("missing/model"), true).unwrap_err();
+    assert!(error.to_string().contains("cannot write") && error.is_machine_failure(), "{error}");
+}
+
+#[test]
+fn loading_names_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = |name: &str| Model::load(&folder.path().join(name)).unwrap_err();
+    assert!(load("missing").to_string().contains("missing: cannot read"));
+    assert!(!load("missing").is_machine_failure());
+    assert!(load("").to_string().contains("is a folder"));
+    fs::write(folder.path().join("damaged"), &linear()[..100]).unwrap();
+    assert!(load("damaged").to_string().contains("damaged: not a safetensors file"));
+}

@@ -1,0 +1,32 @@
+//! What the fuzz target and the replay of its corpus both run.
+
+#[path = "../../crates/gfgcn/tests/sealed/mod.rs"]
+mod sealed;
+
+use gfgcn::Model;
+use gfgcn::data::{Dataset, Labels};
+use gfgcn::graph::Graph;
+use gfgcn::matrix::{Features, Matrix};
+
+/// Reads a model as it is, and once more with its checksum put right, which a fuzzer cannot do.
+pub(crate) fn run(input: &[u8]) {
+    use_model(input);
+    if let Some(parts) = sealed::Parts::of(input) {
+        use_model(&parts.seal());
+    }
+}
+
+/// What is accepted must be the file that the model writes, and must predict one of its classes.
+fn use_model(file: &[u8]) {
+    let Ok(model) = Model::from_bytes(file) else { return };
+    assert_eq!(model.to_bytes(), file);
+    if model.features() > 64 || model.filter().depth() > 100 {
+        return; // large, not wrong
+    }
+    let (graph, _) = Graph::from_edges(3, &[(0, 1)], None).expect("a graph");
+    let features = Matrix::from_fn(3, model.features(), |i, j| (i + j) as f32);
+    let features = Features::dense(features).expect("finite features");
+    let data = Dataset::new("fuzz", graph, features, Labels::none(3)).expect("equal sizes");
+    let predictions = model.predict(&data).expect("as many features as the model has");
+    (0..3).for_each(|node| assert!(model.classes().contains(&predictions.name(node).to_owned())));
+}
