@@ -13,13 +13,18 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
-/// Below this size a factorisation runs on one thread; parallelism goes over splits instead.
+/// Below this size everything runs on one thread; parallelism goes over splits instead.
 const SEQUENTIAL_BELOW: usize = 600;
-/// The parts that larger problems are divided into, whatever the number of threads.
-const PARTS: usize = 8;
 
-fn parallelism(size: usize) -> Par {
-    if size < SEQUENTIAL_BELOW { Par::Seq } else { Par::rayon(PARTS) }
+/// The parts that products are divided into.
+fn parts_of_products(size: usize) -> Par {
+    if size < SEQUENTIAL_BELOW { Par::Seq } else { Par::rayon(8) }
+}
+
+/// The parts that a reduction is divided into: every column is a synchronisation, so that more
+/// parts cost more than they bring.
+fn parts_of_reductions(size: usize) -> Par {
+    if size < SEQUENTIAL_BELOW { Par::Seq } else { Par::rayon(2) }
 }
 
 fn view(m: &Matrix<f64>) -> MatRef<'_, f64> {
@@ -48,7 +53,7 @@ pub fn multiply_by_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
 
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    let par = parallelism(a.nrows().max(b.ncols()));
+    let par = parts_of_products(a.nrows().max(b.ncols()));
     matmul(view_mut(&mut out), Accum::Replace, a, b, 1.0, par);
     out
 }
@@ -75,7 +80,7 @@ fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
         a.transpose(),
         BlockStructure::Rectangular,
         1.0,
-        parallelism(n),
+        parts_of_products(n),
     );
     mirror(&mut out);
     out
@@ -121,7 +126,7 @@ impl Tridiagonal {
         let mut reflectors = MatMut::from_column_major_slice_mut(symmetric.as_mut_slice(), n, n);
         let block = if n > 1 { recommended_block_size::<f64>(n - 1, n - 1) } else { 1 };
         let mut factors = Mat::zeros(block, n.saturating_sub(1));
-        let par = parallelism(n);
+        let par = parts_of_reductions(n);
         let scratch = tridiag::tridiag_in_place_scratch::<f64>(n, par, Default::default());
         tridiag::tridiag_in_place(
             reflectors.as_mut(),
@@ -171,7 +176,7 @@ impl Tridiagonal {
             self.factors.as_ref(),
             Conj::No,
             view_mut(rows).transpose_mut().subrows_mut(1, n - 1),
-            parallelism(n),
+            parts_of_products(n),
             MemStack::new(&mut MemBuffer::new(scratch)),
         );
     }
@@ -192,7 +197,7 @@ impl Tridiagonal {
             self.factors.as_ref(),
             Conj::No,
             view_mut(&mut out).subrows_mut(1, n - 1),
-            parallelism(n),
+            parts_of_products(n),
             MemStack::new(&mut MemBuffer::new(scratch)),
         );
         out

@@ -154,12 +154,17 @@ fn propagate_block<T: Scalar>(
 ) -> Vec<Matrix<T>> {
     let (nodes, width) = (propagator.nodes(), columns.len());
     let degree = series.iter().map(ChebyshevSeries::degree).max().unwrap_or(0);
-    let mut sums = vec![vec![T::default(); nodes * width]; series.len()];
+    // Made by the first term rather than from zeros: memory that is read before it is written
+    // costs a page fault more.
+    let mut sums: Vec<Vec<T>> = vec![Vec::new(); series.len()];
     let mut add = |k: usize, vector: &[T]| {
         for (sum, series) in sums.iter_mut().zip(series) {
-            match series.coefficients().get(k) {
-                Some(&c) if c != 0.0 => add_multiple(T::from_f64(c), vector, sum, parallel),
-                _ => {}
+            let Some(&c) = series.coefficients().get(k) else { continue };
+            let c = T::from_f64(c);
+            if sum.is_empty() {
+                sum.extend(vector.iter().map(|&v| c * v));
+            } else {
+                add_multiple(c, vector, sum, parallel);
             }
         }
     };

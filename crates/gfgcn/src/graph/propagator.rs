@@ -189,8 +189,11 @@ impl<'g> Propagator<'g> {
                 }
             }
         }
-        for (y, sum) in y[column..column + LANES].iter_mut().zip(sum) {
-            *y = scale * sum + b * *y;
+        let y = y[column..column + LANES].iter_mut().zip(sum);
+        if b == T::default() {
+            y.for_each(|(y, sum)| *y = scale * sum);
+        } else {
+            y.for_each(|(y, sum)| *y = scale * sum + b * *y);
         }
     }
 }
