@@ -5,8 +5,9 @@ mod sealed;
 
 use gfgcn::Model;
 use gfgcn::data::{Dataset, Labels};
+use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn::matrix::{Features, Matrix};
+use gfgcn::matrix::Matrix;
 
 /// Reads a model as it is, and once more with its checksum put right, which a fuzzer cannot do.
 pub(crate) fn run(input: &[u8]) {

@@ -2,11 +2,12 @@
 
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
+use crate::features::Features;
 use crate::filter::{Filter, propagate};
 use crate::graph::{Normalization, Propagator};
 use crate::kernel::Kernel;
 use crate::linalg::{gram_of_rows, multiply, multiply_transposed};
-use crate::matrix::{Features, Matrix};
+use crate::matrix::Matrix;
 use crate::model::{Model, Training};
 use crate::predictor::Predictor;
 use crate::ridge::{Candidate, RidgePath, Selection, Solution, Targets, best, penalty_grid};
@@ -41,7 +42,7 @@ pub struct Options {
 ///
 /// ```
 /// use gfgcn::{Classifier, data::{Dataset, Labels}, filter::Filter, graph::Graph};
-/// use gfgcn::{matrix::{Features, Matrix}, split::Split};
+/// use gfgcn::{features::Features, matrix::Matrix, split::Split};
 ///
 /// // Two triangles joined by an edge; one label in each.
 /// let edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)];

@@ -7,9 +7,10 @@
 use crate::classifier::{Fitted, Options, Task};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::features::Features;
 use crate::filter::{ChebyshevSeries, Filter, Propagated, propagate};
 use crate::graph::Propagator;
-use crate::matrix::{Features, Matrix};
+use crate::matrix::Matrix;
 use crate::metrics::Summary;
 use crate::predictor::{Predictor, score_all};
 use crate::ridge::decode;

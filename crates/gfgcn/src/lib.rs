@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use gfgcn::{Classifier, data::{Dataset, Labels}, filter::Filter, graph::Graph};
-//! use gfgcn::{matrix::{Features, Matrix}, split::Split};
+//! use gfgcn::{features::Features, matrix::Matrix, split::Split};
 //!
 //! // A path of six nodes; only its ends are labelled.
 //! let (graph, _) = Graph::from_edges(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], None)?;
@@ -41,6 +41,7 @@ mod classifier;
 pub mod data;
 mod error;
 pub mod evaluation;
+pub mod features;
 pub mod filter;
 pub mod graph;
 mod hex;

@@ -12,6 +12,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Below this size everything runs on one thread; parallelism goes over splits instead.
 const SEQUENTIAL_BELOW: usize = 600;
@@ -25,6 +26,24 @@ fn parts_of_products(size: usize) -> Par {
 /// parts cost more than they bring.
 fn parts_of_reductions(size: usize) -> Par {
     if size < SEQUENTIAL_BELOW { Par::Seq } else { Par::rayon(2) }
+}
+
+/// Runs work that hands out many small tasks while another thread looks for them without pause: waking
+/// one up for every column of a reduction takes as long as the column itself.
+fn with_a_thread_awake(size: usize, work: impl FnOnce() + Send) {
+    if size < SEQUENTIAL_BELOW {
+        return work();
+    }
+    let done = AtomicBool::new(false);
+    rayon::scope(|scope| {
+        scope.spawn(|_| {
+            while !done.load(Ordering::Acquire) {
+                rayon::yield_now();
+            }
+        });
+        work();
+        done.store(true, Ordering::Release);
+    });
 }
 
 fn view(m: &Matrix<f64>) -> MatRef<'_, f64> {
@@ -128,13 +147,17 @@ impl Tridiagonal {
         let mut factors = Mat::zeros(block, n.saturating_sub(1));
         let par = parts_of_reductions(n);
         let scratch = tridiag::tridiag_in_place_scratch::<f64>(n, par, Default::default());
-        tridiag::tridiag_in_place(
-            reflectors.as_mut(),
-            factors.as_mut(),
-            par,
-            MemStack::new(&mut MemBuffer::new(scratch)),
-            Default::default(),
-        );
+        let mut memory = MemBuffer::new(scratch);
+        let reduce = || {
+            tridiag::tridiag_in_place(
+                reflectors.as_mut(),
+                factors.as_mut(),
+                par,
+                MemStack::new(&mut memory),
+                Default::default(),
+            );
+        };
+        with_a_thread_awake(n, reduce);
         Tridiagonal {
             diagonal: (0..n).map(|i| reflectors[(i, i)]).collect(),
             off_diagonal: (1..n).map(|i| reflectors[(i, i - 1)]).collect(),
@@ -171,14 +194,16 @@ impl Tridiagonal {
             householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<
                 f64,
             >(n - 1, self.factors.nrows(), count);
-        householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
-            self.reflectors(),
-            self.factors.as_ref(),
-            Conj::No,
-            view_mut(rows).transpose_mut().subrows_mut(1, n - 1),
-            parts_of_products(n),
-            MemStack::new(&mut MemBuffer::new(scratch)),
-        );
+        with_a_thread_awake(n, || {
+            householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
+                self.reflectors(),
+                self.factors.as_ref(),
+                Conj::No,
+                view_mut(rows).transpose_mut().subrows_mut(1, n - 1),
+                parts_of_products(n),
+                MemStack::new(&mut MemBuffer::new(scratch)),
+            );
+        });
     }
 
     /// Q · B.

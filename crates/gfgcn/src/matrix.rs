@@ -4,7 +4,6 @@
 //! invariants, so that the code that computes never has to check them again.
 
 use crate::error::{Error, Result};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A dense row-major matrix.
@@ -220,6 +219,30 @@ impl SparseMatrix {
         Ok(out)
     }
 
+    /// Rows that are canonical already, appended one by one by `fill(row, indices, values)`.
+    pub(crate) fn from_canonical_rows(
+        rows: usize,
+        cols: usize,
+        mut fill: impl FnMut(usize, &mut Vec<u32>, &mut Vec<f32>),
+    ) -> Self {
+        let mut out =
+            SparseMatrix { cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
+        for row in 0..rows {
+            fill(row, &mut out.indices, &mut out.values);
+            out.offsets.push(out.indices.len());
+        }
+        out
+    }
+
+    /// Every row's values, to be changed but not to zero.
+    pub(crate) fn rows_of_values_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
+        self.offsets.windows(2).scan(&mut self.values[..], |rest, w| {
+            let (row, after) = std::mem::take(rest).split_at_mut(w[1] - w[0]);
+            *rest = after;
+            Some(row)
+        })
+    }
+
     fn drop_zeros_since(&mut self, start: usize) {
         let mut kept = start;
         for k in start..self.indices.len() {
@@ -294,169 +317,4 @@ pub(crate) fn check_offsets(offsets: &[usize], entries: usize) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-/// Node features X, one row per node: finite `f32` values, at least one column.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Features {
-    /// Every value is stored.
-    Dense(Matrix<f32>),
-    /// Only the values other than zero are stored.
-    Sparse(SparseMatrix),
-}
-
-impl Features {
-    /// Dense features; refuses NaN and infinite values, naming the row and column.
-    pub fn dense(matrix: Matrix<f32>) -> Result<Self> {
-        check_columns(matrix.cols())?;
-        match matrix.as_slice().iter().position(|v| !v.is_finite()) {
-            Some(k) => Err(not_finite(k / matrix.cols(), k % matrix.cols(), matrix.as_slice()[k])),
-            None => Ok(Features::Dense(matrix)),
-        }
-    }
-
-    /// Sparse features; refuses NaN and infinite values, naming the row and column.
-    pub fn sparse(matrix: SparseMatrix) -> Result<Self> {
-        check_columns(matrix.cols())?;
-        match matrix.values().iter().position(|v| !v.is_finite()) {
-            Some(k) => {
-                let row = matrix.offsets().partition_point(|&offset| offset <= k) - 1;
-                Err(not_finite(row, matrix.indices()[k] as usize, matrix.values()[k]))
-            }
-            None => Ok(Features::Sparse(matrix)),
-        }
-    }
-
-    /// The number of nodes.
-    pub fn rows(&self) -> usize {
-        match self {
-            Features::Dense(m) => m.rows(),
-            Features::Sparse(m) => m.rows(),
-        }
-    }
-
-    /// The number of features per node.
-    pub fn cols(&self) -> usize {
-        match self {
-            Features::Dense(m) => m.cols(),
-            Features::Sparse(m) => m.cols(),
-        }
-    }
-
-    /// The number of values other than zero.
-    pub fn nonzeros(&self) -> usize {
-        match self {
-            Features::Dense(m) => m.as_slice().iter().filter(|&&v| v != 0.0).count(),
-            Features::Sparse(m) => m.nnz(),
-        }
-    }
-
-    /// Calls `f(column, value)` for the nonzero entries of row `i`, in column order.
-    pub fn for_each_in_row(&self, i: usize, mut f: impl FnMut(usize, f32)) {
-        match self {
-            Features::Dense(m) => {
-                m.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0).for_each(|(j, &v)| f(j, v));
-            }
-            Features::Sparse(m) => {
-                let (columns, values) = m.row(i);
-                columns.iter().zip(values).for_each(|(&j, &v)| f(j as usize, v));
-            }
-        }
-    }
-
-    /// The features of the given nodes, in that order.
-    #[must_use]
-    pub fn select_rows(&self, rows: &[usize]) -> Self {
-        match self {
-            Features::Dense(m) => Features::Dense(m.select_rows(rows)),
-            Features::Sparse(m) => {
-                let mut out = SparseMatrix {
-                    cols: m.cols,
-                    offsets: vec![0],
-                    indices: Vec::new(),
-                    values: Vec::new(),
-                };
-                for &i in rows {
-                    let (columns, values) = m.row(i);
-                    out.indices.extend_from_slice(columns);
-                    out.values.extend_from_slice(values);
-                    out.offsets.push(out.indices.len());
-                }
-                Features::Sparse(out)
-            }
-        }
-    }
-
-    /// Divides every row by the sum of its absolute values; rows of zeros stay as they are.
-    #[must_use]
-    pub fn row_normalized(mut self) -> Self {
-        fn normalize(row: &mut [f32]) {
-            let sum: f64 = row.iter().map(|v| f64::from(v.abs())).sum();
-            if sum > 0.0 {
-                row.iter_mut().for_each(|v| *v = (f64::from(*v) / sum) as f32);
-            }
-        }
-        match &mut self {
-            Features::Dense(m) => (0..m.rows()).for_each(|i| normalize(m.row_mut(i))),
-            Features::Sparse(m) => {
-                for w in m.offsets.windows(2) {
-                    normalize(&mut m.values[w[0]..w[1]]);
-                }
-            }
-        }
-        self
-    }
-
-    /// The features as `cols` columns in a new order: column j goes to `columns[j]`, or away.
-    #[must_use]
-    pub fn map_columns(&self, columns: &[Option<u32>], cols: usize) -> Self {
-        let mut entries = Vec::new();
-        let mut out =
-            SparseMatrix { cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
-        for i in 0..self.rows() {
-            entries.clear();
-            self.for_each_in_row(i, |j, value| entries.extend(columns[j].map(|j| (j, value))));
-            entries.sort_unstable_by_key(|&(j, _)| j);
-            out.indices.extend(entries.iter().map(|&(j, _)| j));
-            out.values.extend(entries.iter().map(|&(_, value)| value));
-            out.offsets.push(out.indices.len());
-        }
-        Features::Sparse(out)
-    }
-
-    /// X · W for a dense W (features × targets), in `f64`: one row per node.
-    pub fn times(&self, weights: &Matrix<f64>) -> Matrix<f64> {
-        assert_eq!(self.cols(), weights.rows(), "features and weights differ in their dimension");
-        let mut out = Matrix::zeros(self.rows(), weights.cols());
-        if weights.cols() == 0 {
-            return out;
-        }
-        out.as_mut_slice().par_chunks_mut(weights.cols()).enumerate().for_each(|(i, sum)| {
-            self.for_each_in_row(i, |j, value| {
-                for (s, w) in sum.iter_mut().zip(weights.row(j)) {
-                    *s += f64::from(value) * w;
-                }
-            });
-        });
-        out
-    }
-}
-
-fn check_columns(cols: usize) -> Result<()> {
-    match cols {
-        0 => Err(Error::Data(
-            "there are no feature columns; every node needs at least one feature".into(),
-        )),
-        cols if cols > u32::MAX as usize => {
-            Err(Error::Data(format!("{cols} feature columns are more than 32 bits can number")))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn not_finite(row: usize, column: usize, value: f32) -> Error {
-    Error::Data(format!(
-        "the feature at row {row}, column {column} is {value} as a 32-bit float; \
-         features must be finite numbers below 3.4e38 in size"
-    ))
 }

@@ -1,10 +1,11 @@
 //! From the closed-form solution to the scores of every node.
 
+use crate::features::Features;
 use crate::filter::{ChebyshevSeries, Propagated, propagate};
 use crate::graph::Propagator;
 use crate::kernel::Kernel;
 use crate::linalg::multiply;
-use crate::matrix::{Features, Matrix};
+use crate::matrix::Matrix;
 use crate::ridge::Solution;
 
 /// Rows of a kernel matrix that are held at a time.

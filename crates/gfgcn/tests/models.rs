@@ -4,9 +4,10 @@ mod sealed;
 mod synthetic;
 
 use gfgcn::data::{Dataset, Labels};
+use gfgcn::features::Features;
 use gfgcn::filter::Filter;
 use gfgcn::graph::Graph;
-use gfgcn::matrix::{Features, Matrix};
+use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::{Classifier, Model, Options};

@@ -4,10 +4,11 @@ mod synthetic;
 
 use gfgcn::data::{Dataset, Labels, npz};
 use gfgcn::evaluation::Evaluation;
+use gfgcn::features::Features;
 use gfgcn::filter::{Filter, propagate};
 use gfgcn::graph::{Graph, Normalization, Propagator};
 use gfgcn::kernel::Kernel;
-use gfgcn::matrix::{Features, Matrix};
+use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Classifier, Model, Options};

@@ -2,9 +2,9 @@
 
 use super::Labels;
 use crate::error::{Error, Result};
+use crate::features::Features;
 use crate::graph::{Graph, Repairs};
 use crate::hex::hex;
-use crate::matrix::Features;
 use crate::split::Split;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;

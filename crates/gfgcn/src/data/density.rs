@@ -1,7 +1,8 @@
 //! Dense or sparse: how features are held is decided by how many of them are zero.
 
 use crate::error::Result;
-use crate::matrix::{Features, Matrix, SparseMatrix};
+use crate::features::Features;
+use crate::matrix::{Matrix, SparseMatrix};
 
 /// Features are held sparse when fewer than one in this many values is other than zero.
 const SPARSE_BELOW_ONE_IN: u64 = 4;

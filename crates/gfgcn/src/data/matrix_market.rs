@@ -14,8 +14,9 @@ use super::limits::justified;
 use super::lines::Lines;
 use super::table::parse_number;
 use crate::error::{Error, Result};
+use crate::features::Features;
 use crate::graph::{Graph, MAX_NODES, Repairs};
-use crate::matrix::{Features, SparseMatrix};
+use crate::matrix::SparseMatrix;
 use std::path::Path;
 
 /// Reads an adjacency of `nodes` nodes. A general matrix may hold an edge in one direction only;

@@ -7,8 +7,9 @@
 //! way every number is computed by the same operations in the same order.
 
 use super::ChebyshevSeries;
+use crate::features::Features;
 use crate::graph::Propagator;
-use crate::matrix::{Features, Matrix};
+use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -88,15 +89,16 @@ impl<T: Scalar> Propagated<T> {
     }
 
     /// Some of the kept rows, by position, in double precision.
-    pub fn select(&self, rows: impl ExactSizeIterator<Item = usize>) -> Matrix<f64> {
+    pub fn select(&self, rows: impl Iterator<Item = usize>) -> Matrix<f64> {
+        let rows: Vec<usize> = rows.collect();
         let mut out = Matrix::zeros(rows.len(), self.cols);
-        for (k, row) in rows.enumerate() {
-            for (out, block) in out.row_mut(k).chunks_mut(BLOCK).zip(&self.blocks) {
+        out.as_mut_slice().par_chunks_mut(self.cols).zip(rows).for_each(|(out, row)| {
+            for (out, block) in out.chunks_mut(BLOCK).zip(&self.blocks) {
                 for (out, value) in out.iter_mut().zip(block.row(row)) {
                     *out = value.to_f64();
                 }
             }
-        }
+        });
         out
     }
 

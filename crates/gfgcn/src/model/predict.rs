@@ -3,8 +3,9 @@
 use super::Model;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::features::Features;
 use crate::graph::Propagator;
-use crate::matrix::{Features, Matrix};
+use crate::matrix::Matrix;
 use crate::predictor::score_all;
 use crate::ridge::decode;
 use std::borrow::Cow;

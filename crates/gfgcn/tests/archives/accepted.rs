@@ -1,7 +1,7 @@
 //! The same dataset as different programs write it.
 
 use super::{Arrays, npy, read, small};
-use gfgcn::matrix::Features;
+use gfgcn::features::Features;
 use npy::{array, fortran, items, texts, vector};
 
 const ADJACENCY: [f64; 25] = [

@@ -2,8 +2,9 @@
 
 use super::small;
 use gfgcn::data::{Dataset, Labels, npz};
+use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn::matrix::{Features, Matrix};
+use gfgcn::matrix::Matrix;
 use gfgcn::split::Split;
 use std::fs;
 use std::path::Path;

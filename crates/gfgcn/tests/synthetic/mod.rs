@@ -3,8 +3,9 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use gfgcn::data::{Dataset, Labels};
+use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn::matrix::{Features, Matrix, SparseMatrix};
+use gfgcn::matrix::{Matrix, SparseMatrix};
 
 /// What to make.
 #[derive(Clone, Copy, Debug)]

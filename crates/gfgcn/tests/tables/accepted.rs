@@ -4,8 +4,8 @@ use super::{SMALL, folder, read, small, small_with};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gfgcn::data::{Dataset, TableFiles, read_split};
+use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn::matrix::Features;
 use std::io::Write;
 
 fn gzip(text: &str) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! NumPy arrays in place of tables of features and labels.
 
 use super::{SMALL, assert_says, folder, npy, read, small};
-use gfgcn::matrix::Features;
+use gfgcn::features::Features;
 
 fn floats(shape: &str, values: &[f64]) -> Vec<u8> {
     npy::array("'<f8'", shape, &npy::items("<f8", values))

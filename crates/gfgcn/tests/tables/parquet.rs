@@ -2,7 +2,7 @@
 
 use super::{allocation, assert_says, golden, read, small, small_with};
 use gfgcn::data::{Column, TableFiles, write_table};
-use gfgcn::matrix::Features;
+use gfgcn::features::Features;
 use std::fs;
 
 #[test]

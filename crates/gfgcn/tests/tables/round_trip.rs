@@ -4,8 +4,9 @@ use super::{folder, read, small};
 use gfgcn::data::{
     Column, ColumnData, Dataset, Labels, TableFiles, TableFormat, npz, write_folder, write_table,
 };
+use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn::matrix::{Features, Matrix, SparseMatrix};
+use gfgcn::matrix::{Matrix, SparseMatrix};
 use gfgcn::split::Split;
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -17,8 +17,9 @@ mod parts;
 
 use super::{Dataset, Labels, UNLABELLED, read_file};
 use crate::error::{Error, Result};
+use crate::features::Features;
 use crate::graph::MAX_NODES;
-use crate::matrix::{Features, SparseMatrix};
+use crate::matrix::SparseMatrix;
 use crate::split::Split;
 use parts::OneHot;
 use std::path::{Path, PathBuf};

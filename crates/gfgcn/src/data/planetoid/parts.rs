@@ -3,8 +3,9 @@
 use crate::data::UNLABELLED;
 use crate::data::pickle::{Id, Pickle};
 use crate::error::{Error, Result};
+use crate::features::Features;
 use crate::graph::{Graph, Repairs};
-use crate::matrix::{Features, SparseMatrix};
+use crate::matrix::SparseMatrix;
 
 /// Features: a SciPy CSR matrix, or a NumPy array with one row per node.
 pub(super) fn features(bytes: &[u8]) -> Result<Features> {

@@ -8,7 +8,7 @@ use crate::data::files::read_file;
 use crate::data::npy::{Array, Kind};
 use crate::data::table::Cell;
 use crate::error::{Error, Result};
-use crate::matrix::Features;
+use crate::features::Features;
 use std::path::Path;
 
 /// Reads features, a row per node.

@@ -12,7 +12,8 @@ use crate::data::entries::{self, Entry};
 use crate::data::matrix_market;
 use crate::data::table::{FileFormat, Place, Table, is_number, names};
 use crate::error::{Error, Result};
-use crate::matrix::{Features, SparseMatrix};
+use crate::features::Features;
+use crate::matrix::SparseMatrix;
 use std::collections::HashMap;
 use std::path::Path;
 

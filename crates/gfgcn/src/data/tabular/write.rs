@@ -7,7 +7,7 @@ use crate::data::files::check_absent;
 use crate::data::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
-use crate::matrix::Features;
+use crate::features::Features;
 use crate::split::Split;
 use std::borrow::Cow;
 use std::collections::HashMap;
