@@ -39,6 +39,22 @@ fn every_node_gets_its_label_under_its_own_id() {
     assert_eq!(labels(&table), expected(7));
 }
 
+/// The README's two commands on the folder that the repository ships. A paper's id begins with its
+/// topic; 12 of the 48 have a label.
+#[test]
+fn the_example_of_the_readme_is_labelled_right() {
+    let sandbox = Sandbox::new();
+    let papers = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/papers");
+    sandbox.ok(&format!("fit {papers} -o papers.model"));
+    let report = sandbox.ok(&format!("predict papers.model {papers} -o labels.csv"));
+    assert!(report.contains("48 nodes (16 astronomy, 16 botany, 16 chess)"), "{report}");
+    let labels = labels(&sandbox.read("labels.csv"));
+    assert_eq!(labels.len(), 48);
+    for (id, label) in labels {
+        assert!(label.starts_with(id.split('-').next().unwrap()), "{id} is labelled {label}");
+    }
+}
+
 #[test]
 fn only_unlabelled_nodes_where_asked_for() {
     let sandbox = trained();
