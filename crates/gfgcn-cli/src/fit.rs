@@ -1,6 +1,7 @@
 //! `gfgcn fit`: train a model and save it.
 
 use crate::output::{Output, count, pairs, seconds};
+use crate::progress::{self, Progress, Unit};
 use crate::settings::{ModelKind, Settings, depth};
 use crate::source::{Source, SplitSource, Target};
 use crate::{Global, interrupt, memory};
@@ -61,7 +62,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         "train on fewer nodes (--split), or use a machine with more memory",
     )?;
     let start = Instant::now();
-    let model = classifier.fit(&dataset, &split)?;
+    let fit = |_: &Progress| classifier.fit(&dataset, &split);
+    let model = progress::show(output, "training", Unit::Time, fit)?;
     let elapsed = start.elapsed();
     {
         let _uninterrupted = interrupt::writing();

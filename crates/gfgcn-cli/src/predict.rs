@@ -1,6 +1,7 @@
 //! `gfgcn predict`: label the nodes of a graph with a trained model.
 
 use crate::output::{Output, count, pairs, seconds, table};
+use crate::progress::{self, Progress, Unit};
 use crate::source::{Source, SplitSource, Target};
 use crate::{Global, interrupt, memory};
 use clap::Args;
@@ -50,7 +51,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let remedy = "use a machine with more memory";
     memory::check("predicting", model.predict_memory(&dataset), remedy)?;
     let start = Instant::now();
-    let predictions = model.predict(&dataset)?;
+    let predict = |_: &Progress| model.predict(&dataset);
+    let predictions = progress::show(output, "predicting", Unit::Time, predict)?;
     let elapsed = start.elapsed();
     predictions.notes().iter().for_each(|note| output.warn(note));
     let nodes: Vec<usize> = (0..dataset.nodes())

@@ -15,6 +15,8 @@ const REFRESH: Duration = Duration::from_millis(100);
 pub(crate) enum Unit {
     Steps,
     Bytes,
+    /// Nothing: the work cannot say how far it is, only that it goes on.
+    Time,
 }
 
 /// Counts that a bar follows.
@@ -64,6 +66,7 @@ fn watch(progress: &Progress, finished: &AtomicBool, message: &'static str, unit
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     let template = match unit {
         Unit::Steps => "{msg} {wide_bar} {pos}/{len} ({eta} left)",
+        Unit::Time => "{spinner} {msg} for {elapsed}",
         Unit::Bytes => "{msg} {wide_bar} {bytes}/{total_bytes} ({bytes_per_sec}, {eta} left)",
     };
     bar.set_style(ProgressStyle::with_template(template).expect("the template is well formed"));
