@@ -2,7 +2,7 @@
 
 use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Progress, Unit};
-use crate::settings::{ModelKind, Settings, depth};
+use crate::settings::{ModelKind, Settings, accuracy_name, depth};
 use crate::source::{Source, SplitSource, Target};
 use crate::{Global, interrupt, memory};
 use clap::Args;
@@ -87,10 +87,12 @@ fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
     if !absent.is_empty() {
         output.warn(format!("no training node has class {absent}: never predicted"));
     }
-    if !single.is_empty() {
+    if counts.iter().filter(|count| **count > 0).count() == 1 {
+        output.warn("only one class has training nodes: every node will get it");
+    } else if !single.is_empty() {
         output.warn(format!(
-            "only one training node has class {single}: leaving it out leaves nothing to learn the \
-             class from, so the expected accuracy is too low"
+            "classes with a single training node ({single}): with that node left out nothing says \
+             what the class is, so leave-one-out counts it as wrong"
         ));
     }
 }
@@ -141,7 +143,7 @@ impl Report {
             ("lambda", format!("{:.4e} ({})", self.lambda, self.options.selection)),
         ];
         if let Some(accuracy) = self.selection_accuracy {
-            lines.push(("expected accuracy", format!("{accuracy:.1} %")));
+            lines.push((accuracy_name(self.options.selection), format!("{accuracy:.1} %")));
         }
         lines.push(("time", seconds(Duration::from_secs_f64(self.seconds))));
         lines.push(("saved", self.model.display().to_string()));

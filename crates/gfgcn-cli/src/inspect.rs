@@ -1,6 +1,7 @@
 //! `gfgcn inspect`: what a model file holds.
 
 use crate::output::{Output, pairs};
+use crate::settings::accuracy_name;
 use clap::Args;
 use gfgcn::filter::Filter;
 use gfgcn::model::Training;
@@ -67,7 +68,7 @@ impl Report {
             ("data fingerprint", training.fingerprint.clone()),
         ];
         if let Some(accuracy) = training.selection_accuracy {
-            lines.push(("expected accuracy", format!("{accuracy:.1} %")));
+            lines.push((accuracy_name(self.options.selection), format!("{accuracy:.1} %")));
         }
         pairs(&lines)
     }

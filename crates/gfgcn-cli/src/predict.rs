@@ -18,7 +18,9 @@ use std::time::{Duration, Instant};
 ///
 /// The graph may be the one the model was trained on or another one with the same features, new
 /// nodes included. Writes one row per node: id, label, and a score for each class (the largest
-/// wins). Where the data have labels, says how well the predictions agree with them.
+/// wins). The output's name chooses its format: .csv, .tsv (each also .gz), .parquet or .npz. Where
+/// the data have labels, says how well the predictions agree with them; with a split, on its test
+/// part only.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn predict my.model my-folder -o labels.csv
@@ -29,13 +31,11 @@ pub(crate) struct Arguments {
     model: PathBuf,
     #[command(flatten)]
     source: Source,
-    /// FILE is a table (.csv, .tsv, each also .gz, or .parquet) or .npz
     #[command(flatten)]
     target: Target,
     /// Write only the nodes that have no label in the data
     #[arg(long)]
     only_unlabelled: bool,
-    /// Compare with labels on the test part of a split only
     #[command(flatten)]
     split: SplitSource,
 }
@@ -73,6 +73,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         nodes: nodes.len(),
         classes: class_counts(&predictions, &nodes),
         agreement: Agreement::new(&model, &dataset, &predictions, split.as_ref()),
+        notes: predictions.notes().to_vec(),
         seconds: elapsed.as_secs_f64(),
     };
     output.report(&report, Report::text)
@@ -84,6 +85,8 @@ struct Report {
     nodes: usize,
     classes: Vec<ClassCount>,
     agreement: Option<Agreement>,
+    /// How features were matched by name, where they differ.
+    notes: Vec<String>,
     seconds: f64,
 }
 

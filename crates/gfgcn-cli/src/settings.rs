@@ -126,3 +126,11 @@ impl Settings {
         }
     }
 }
+
+/// What the accuracy is called by which λ was chosen.
+pub(crate) fn accuracy_name(selection: Selection) -> &'static str {
+    match selection {
+        Selection::Validation => "validation accuracy",
+        _ => "left-out accuracy",
+    }
+}

@@ -131,6 +131,13 @@ impl Options {
         train: Matrix<f64>,
         validation: impl FnOnce() -> Matrix<f64>,
     ) -> Result<Fitted> {
+        if train.as_slice().iter().any(|value| !value.is_finite()) {
+            return Err(Error::Data(
+                "the filtered features overflow single precision; divide the features by a large \
+                 number first (predictions do not depend on their scale)"
+                    .into(),
+            ));
+        }
         let kernel = self.kernel.resolve(&train);
         let targets = task.targets();
         // The smaller side of the linear problem; other kernels only have the dual one.
@@ -180,8 +187,9 @@ impl Options {
 }
 
 fn choose(penalties: &[f64], candidates: &[Option<Candidate>]) -> Result<(f64, Option<Candidate>)> {
-    let position = best(candidates)
-        .ok_or_else(|| Error::NotPositiveDefinite { pivot: 0, lambda: penalties[0].recip() })?;
+    let position = best(candidates).ok_or_else(|| {
+        Error::Data("no λ of the grid gives a solvable system; scale the features down".into())
+    })?;
     Ok((penalties[position], candidates[position]))
 }
 

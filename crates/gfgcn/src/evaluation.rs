@@ -48,8 +48,8 @@ pub struct Outcome {
     pub times: Times,
 }
 
-/// Wall-clock time by stage, as if the filter had been evaluated alone: shared work is divided
-/// among those that share it, and the solutions of all splits are added up.
+/// Time by stage: the propagation that filters share is divided among them, and the times of all
+/// splits' solutions, which run side by side, are added up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     /// Propagating the features.
@@ -85,6 +85,9 @@ impl Evaluation {
     /// # Errors
     /// A split without labelled test nodes, or whatever [`crate::Classifier::fit`] refuses.
     pub fn run(&self, dataset: &Dataset, progress: &(dyn Fn() + Sync)) -> Result<Vec<Outcome>> {
+        if self.splits.is_empty() {
+            return Err(Error::Data("there is no split to evaluate on".into()));
+        }
         let tasks = self
             .splits
             .iter()
@@ -206,6 +209,6 @@ impl Run<'_> {
             });
         let (correct, total) =
             judged.fold((0, 0), |(correct, total), hit| (correct + usize::from(hit), total + 1));
-        100.0 * f64::from(correct as u32) / f64::from(total as u32)
+        100.0 * correct as f64 / f64::from(total)
     }
 }

@@ -72,12 +72,12 @@ impl Kernel {
 
     /// Whether no width is left to the data.
     pub fn is_resolved(&self) -> bool {
-        !matches!(
-            self,
-            Kernel::Polynomial { gamma: None, .. }
-                | Kernel::Rbf { gamma: None }
-                | Kernel::Laplacian { gamma: None }
-        )
+        match self {
+            Kernel::Polynomial { gamma, .. }
+            | Kernel::Rbf { gamma }
+            | Kernel::Laplacian { gamma } => gamma.is_some(),
+            Kernel::Linear | Kernel::Cosine | Kernel::ArcCosine { .. } => true,
+        }
     }
 
     /// Fills in a width that was left to the data, from the training nodes' features.

@@ -13,6 +13,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Below this size everything runs on one thread; parallelism goes over splits instead.
 const SEQUENTIAL_BELOW: usize = 600;
@@ -31,14 +32,20 @@ fn parts_of_reductions(size: usize) -> Par {
 /// Runs work that hands out many small tasks while another thread looks for them without pause: waking
 /// one up for every column of a reduction takes as long as the column itself.
 fn with_a_thread_awake(size: usize, work: impl FnOnce() + Send) {
+    /// Longer than any pause between two tasks of the work. Giving up after it, whatever the reason
+    /// that nothing is left to do, also means that no two threads wait for each other here.
+    const PATIENCE: Duration = Duration::from_millis(1);
     if size < SEQUENTIAL_BELOW {
         return work();
     }
     let done = AtomicBool::new(false);
     rayon::scope(|scope| {
         scope.spawn(|_| {
-            while !done.load(Ordering::Acquire) {
-                rayon::yield_now();
+            let mut last = Instant::now();
+            while !done.load(Ordering::Acquire) && last.elapsed() < PATIENCE {
+                if rayon::yield_now() == Some(rayon::Yield::Executed) {
+                    last = Instant::now();
+                }
             }
         });
         work();

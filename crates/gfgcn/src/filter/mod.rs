@@ -103,8 +103,8 @@ impl Filter {
 
     /// ((1 − T/K) I + T/K Â)^K.
     pub fn dgc(depth: usize, time: f64) -> Result<Self> {
-        /// Beyond this the filtered features would overflow single precision.
-        const LARGEST: f64 = 1e30;
+        /// Beyond this the filter amplifies rounding errors over all it leaves of the features.
+        const LARGEST: f64 = 1e6;
         check_depth(depth)?;
         if !(time > 0.0 && time.is_finite()) {
             return Err(Error::parameter("time", time, "a positive number"));
@@ -114,7 +114,7 @@ impl Filter {
             return Err(Error::parameter(
                 "time",
                 time,
-                format!("smaller, or the depth larger: at depth {depth} the filter overflows"),
+                format!("smaller, or the depth larger: at depth {depth} such steps blow up noise"),
             ));
         }
         Ok(filter)

@@ -70,6 +70,12 @@ impl Model {
         let series = self.filter.lower();
         let targets =
             score_all(&[&self.predictor], &propagator, &series, &features, None).remove(0);
+        if targets.as_slice().iter().any(|score| !score.is_finite()) {
+            return Err(Error::Data(
+                "the scores overflow; the features are larger than those the model was trained on"
+                    .into(),
+            ));
+        }
         Ok(Predictions { classes: self.classes.clone(), targets, notes })
     }
 

@@ -13,7 +13,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Encodes the classes of the training nodes, each below `classes`.
+    /// Encodes the classes of some nodes; one that is not below `classes` has no column.
     pub fn encode(of_node: Vec<u32>, classes: usize) -> Self {
         let matrix = Matrix::from_fn(of_node.len(), columns(classes), |i, j| match classes {
             1 => 1.0,
