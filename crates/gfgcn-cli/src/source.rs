@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A dataset: by name, by path, or as separate tables.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Source {
-    /// A dataset: a name (`gfgcn data list`), an .npz file, a folder with edges, features and labels
+    /// A dataset: a name (`gfgcn data list`; write ./NAME for a folder of that name), an .npz file, a folder with edges, features and labels
     /// tables, or a raw Planetoid folder
     #[arg(value_name = "DATASET", required_unless_present = "edges")]
     dataset: Option<PathBuf>,

@@ -253,6 +253,34 @@ fn two_classes_share_one_target_and_one_class_is_always_predicted() {
 }
 
 #[test]
+fn features_that_overflow_are_refused_by_every_kernel() {
+    let base = RECIPE.make();
+    let data = base.clone().map_features(|_| dense(&base, |_, _, _| 3e38));
+    let split = Split::all_labelled(data.labels()).unwrap();
+    for kernel in ["linear", "rbf", "laplacian", "polynomial", "cosine", "arccosine"] {
+        let options = Options { kernel: kernel.parse().unwrap(), ..Options::default() };
+        let classifier = Classifier::new(Filter::sgc(3).unwrap()).options(options);
+        let error = classifier.fit(&data, &split).unwrap_err().to_string();
+        assert!(error.contains("overflow single precision"), "{kernel}: {error}");
+    }
+}
+
+#[test]
+fn what_cannot_be_evaluated_is_an_error() {
+    let dataset = RECIPE.make();
+    let evaluation = Evaluation {
+        filters: vec![Filter::sgc(2).unwrap()],
+        splits: Vec::new(),
+        options: Options::default(),
+        memory: 1 << 20,
+    };
+    assert!(evaluation.run(&dataset, &|| ()).is_err());
+    // Steps that overshoot are the paper's own at K = 2; those that blow up noise are not.
+    assert!(Filter::dgc(2, 5.27).is_ok());
+    assert!(Filter::dgc(20, 50.0).is_err());
+}
+
+#[test]
 fn degenerate_features_still_give_finite_scores() {
     let base = RECIPE.make();
     let cases: [(&str, Features); 4] = [
