@@ -51,6 +51,8 @@ const WORDS: &[Case] = &[
     ("evaluate folder --models gfsgc,gcn", USAGE, &["'gcn'", "gfsgc, gfssgc, gfdgc"]),
     ("fit folder -o x --select best", USAGE, &["'best'", "loo, validation"]),
     ("fit folder -o x --normalization left", USAGE, &["left", "sym"]),
+    ("evaluate cora --public-split --seed 3", USAGE, &["--seed", "--public-split"]),
+    ("evaluate cora --split s.csv --ratio 1:1:8", USAGE, &["--ratio", "--split"]),
     ("evaluate folder --ratio 1:1", USAGE, &["1:1", "such as 1:1:8"]),
     ("evaluate folder --ratio a:b:c", USAGE, &["a:b:c", "such as 1:1:8"]),
     ("evaluate folder --ratio 0:1:1", USAGE, &["positive training share"]),
