@@ -3,7 +3,7 @@
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::filter::{Filter, propagate};
+use crate::filter::{BLOCK, Filter, propagate};
 use crate::graph::{Normalization, Propagator};
 use crate::kernel::Kernel;
 use crate::linalg::{gram_of_rows, multiply, multiply_transposed};
@@ -103,7 +103,7 @@ impl Classifier {
     pub fn fit_memory(&self, dataset: &Dataset, split: &Split) -> u64 {
         let (nodes, features) = (dataset.nodes() as u64, dataset.features().cols() as u64);
         let rows = (split.train().len() + split.validation().len()) as u64;
-        let blocks = 64 * nodes * 4 * 4 * rayon::current_num_threads() as u64;
+        let blocks = BLOCK as u64 * nodes * 4 * 4 * rayon::current_num_threads() as u64;
         blocks + rows * features * 4 + self.options.solve_memory(rows, features)
     }
 }

@@ -8,7 +8,7 @@ use crate::classifier::{Fitted, Options, Task};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::filter::{ChebyshevSeries, Filter, Propagated, propagate};
+use crate::filter::{BLOCK, ChebyshevSeries, Filter, Propagated, propagate};
 use crate::graph::Propagator;
 use crate::matrix::Matrix;
 use crate::metrics::Summary;
@@ -93,7 +93,11 @@ impl Evaluation {
             .iter()
             .map(|split| {
                 if !split.test().iter().any(|&node| dataset.labels().get(node).is_some()) {
-                    return Err(Error::Data("the split has no labelled test node to score; give the test part a larger share".into()));
+                    return Err(Error::Data(
+                        "the split has no labelled test node to score; give the test part a larger \
+                         share"
+                            .into(),
+                    ));
                 }
                 Task::new(dataset.labels(), split, &self.options)
             })
@@ -102,23 +106,27 @@ impl Evaluation {
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
         let run =
             Run { evaluation: self, dataset, features: &features, propagator, tasks, progress };
-        let at_a_time = (self.memory / filtered_bytes(dataset).max(1)).max(1) as usize;
         let mut outcomes = Vec::with_capacity(self.filters.len());
-        for filters in self.filters.chunks(at_a_time) {
+        for filters in self.filters.chunks(self.filters_at_a_time(dataset)) {
             outcomes.extend(run.group(filters)?);
         }
         Ok(outcomes)
+    }
+
+    /// How many filters are propagated together: as many as the memory holds, but one at least.
+    fn filters_at_a_time(&self, dataset: &Dataset) -> usize {
+        let fit = self.memory / filtered_bytes(dataset).max(1);
+        fit.clamp(1, self.filters.len().max(1) as u64) as usize
     }
 
     /// Bytes of memory that [`Evaluation::run`] takes beyond the dataset, about.
     pub fn memory_needed(&self, dataset: &Dataset) -> u64 {
         let threads = rayon::current_num_threads() as u64;
         let (nodes, features) = (dataset.nodes() as u64, dataset.features().cols() as u64);
-        let filtered = filtered_bytes(dataset);
-        let at_a_time = (self.memory / filtered.max(1)).clamp(1, self.filters.len().max(1) as u64);
+        let at_a_time = self.filters_at_a_time(dataset) as u64;
         let train = self.splits.iter().map(|s| s.train().len()).max().unwrap_or(0) as u64;
         let targets = self.splits.len() as u64 * dataset.labels().classes().len() as u64;
-        at_a_time * (filtered + 64 * 4 * nodes * threads)
+        at_a_time * (filtered_bytes(dataset) + 4 * BLOCK as u64 * nodes * threads)
             + threads * self.options.solve_memory(train, features)
             + 8 * targets * (features + 3 * nodes)
     }

@@ -1,7 +1,7 @@
 //! From the closed-form solution to the scores of every node.
 
 use crate::features::Features;
-use crate::filter::{ChebyshevSeries, Propagated, propagate};
+use crate::filter::{BLOCK, ChebyshevSeries, Propagated, propagate};
 use crate::graph::Propagator;
 use crate::kernel::Kernel;
 use crate::linalg::multiply;
@@ -71,7 +71,7 @@ impl Predictor {
 
     /// Bytes that scoring every node takes, about.
     pub(crate) fn score_memory(&self, nodes: u64) -> u64 {
-        let block = 64 * nodes;
+        let block = BLOCK as u64 * nodes;
         match self {
             Predictor::Linear { weights, .. } => {
                 8 * (nodes * weights.cols() as u64 * 2 + block * 3)

@@ -7,6 +7,7 @@ mod chebyshev;
 mod propagate;
 
 pub use chebyshev::ChebyshevSeries;
+pub(crate) use propagate::BLOCK;
 pub use propagate::{Propagated, Signal, propagate};
 
 use crate::error::{Error, Result};

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Columns in a block.
-const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 
 /// Something with one row of numbers per node that can be propagated.
 pub trait Signal<T>: Sync {
