@@ -9,6 +9,7 @@ use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::{Evaluation, Outcome};
 use gfgcn::metrics::Summary;
+use gfgcn::plan::Explanation;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Options, Result};
 use serde::Serialize;
@@ -82,6 +83,9 @@ pub(crate) struct Arguments {
     /// Use the whole graph instead of its largest connected component; a given split implies it
     #[arg(long)]
     all_nodes: bool,
+    /// Say first what will be computed, and what it costs
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     split: SplitSource,
     #[command(flatten)]
@@ -108,12 +112,17 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         evaluation.memory_needed(&dataset),
         "use fewer --threads or a machine with more memory",
     )?;
+    let plan = arguments.explain.then(|| evaluation.explain(&dataset));
+    plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
     let outcomes = progress::show(output, "evaluating", Unit::Steps, |progress| {
         progress.set_total((evaluation.filters.len() * evaluation.splits.len()) as u64);
         evaluation.run(&dataset, &|| progress.advance())
     })?;
-    let report = Report::new(arguments, &dataset, &evaluation.options, &outcomes, start.elapsed());
+    let report = Report {
+        plan,
+        ..Report::new(arguments, &dataset, &evaluation.options, &outcomes, start.elapsed())
+    };
     output.report(&report, Report::text)
 }
 
@@ -150,6 +159,8 @@ struct Report {
     features: usize,
     classes: usize,
     protocol: Protocol,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Explanation>,
     results: Vec<Row>,
     seconds: f64,
     /// Whether a diffusion takes steps T/K > 1, past where it heads for.
@@ -208,6 +219,7 @@ impl Report {
                 seed: (!given).then_some(arguments.seed),
                 options: *options,
             },
+            plan: None,
             results: outcomes.iter().map(Row::new).collect(),
             seconds: elapsed.as_secs_f64(),
             overshoots: outcomes.iter().any(|o| o.filter.evaluate(-1.0).abs() > 1.0),

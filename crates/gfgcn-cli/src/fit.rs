@@ -1,14 +1,14 @@
 //! `gfgcn fit`: train a model and save it.
 
-use crate::output::{Output, count, pairs, seconds};
-use crate::progress::{self, Progress, Unit};
-use crate::settings::{ModelKind, Settings, accuracy_name, depth};
+use crate::Global;
+use crate::output::{Output, Percent, count, pairs, seconds};
+use crate::settings::{ModelKind, Settings, accuracy_name, depth, features};
 use crate::source::{Source, SplitSource, Target};
-use crate::{Global, interrupt, memory};
+use crate::training;
 use clap::Args;
-use gfgcn::data::Dataset;
-use gfgcn::filter::Filter;
-use gfgcn::split::Split;
+use gfgcn::filter::{DEFAULT_DEPTH, Filter};
+use gfgcn::plan::Explanation;
+use gfgcn::tune::Search;
 use gfgcn::{Classifier, Model, Options};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -17,7 +17,10 @@ use std::time::{Duration, Instant};
 /// Train a model on the labelled nodes and save it
 ///
 /// Trains on every labelled node, or on the training part of a split. The whole graph takes part in
-/// the filtering. The defaults are strong: gfSSGC at depth 8 with λ chosen by exact leave-one-out.
+/// the filtering. Without further options the model is searched for: filter, depth, kernel, row
+/// normalisation and λ are chosen by exact leave-one-out, as by gfgcn tune. With any of --model,
+/// --depth, --tau, --time, --kernel, --select, --lambda or --row-normalize there is no search, and
+/// what is not said is gfSSGC at depth 8 with a linear kernel.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn fit my-folder -o my.model
@@ -28,18 +31,15 @@ pub(crate) struct Arguments {
     source: Source,
     #[command(flatten)]
     target: Target,
-    /// The model
-    #[arg(long, value_enum, default_value_t = ModelKind::Ssgc)]
-    model: ModelKind,
-    /// Depth K of the filter
-    #[arg(
-        long,
-        value_name = "K",
-        allow_negative_numbers = true,
-        value_parser = depth,
-        default_value_t = 8
-    )]
-    depth: usize,
+    /// The model [default: searched for, or gfssgc]
+    #[arg(long, value_enum)]
+    model: Option<ModelKind>,
+    /// Depth K of the filter [default: searched for, or 8]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = depth)]
+    depth: Option<usize>,
+    /// Say first what will be computed, and what it costs
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     split: SplitSource,
     #[command(flatten)]
@@ -47,53 +47,45 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let filter = arguments.settings.filter(arguments.model, arguments.depth)?;
+    let given = arguments.classifier()?;
     arguments.target.check(&arguments.source.files())?;
     let dataset = arguments.source.load(global, output)?;
-    let split = match arguments.split.load(&dataset)? {
-        Some(split) => split,
-        None => Split::all_labelled(dataset.labels()).map_err(|e| e.in_file(dataset.name()))?,
+    let split = training::nodes(&arguments.split, &dataset, output)?;
+    let search = Search { options: arguments.settings.common().options(), ..Search::default() };
+    let plan = match (arguments.explain, &given) {
+        (false, _) => None,
+        (true, Some(classifier)) => Some(classifier.explain(&dataset, &split)?),
+        (true, None) => Some(search.explain(&dataset, &split)?),
     };
-    warn_of_small_classes(&dataset, &split, output);
-    let classifier = Classifier::new(filter).options(arguments.settings.options());
-    memory::check(
-        "training",
-        classifier.fit_memory(&dataset, &split),
-        "train on fewer nodes (--split), or use a machine with more memory",
-    )?;
+    plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
-    let fit = |_: &Progress| classifier.fit(&dataset, &split);
-    let model = progress::show(output, "training", Unit::Time, fit)?;
+    let (classifier, tuned) = match given {
+        Some(classifier) => (classifier, None),
+        None => {
+            let tuned = training::search(&search, &dataset, &split, output)?;
+            (tuned.classifier(), Some(tuned))
+        }
+    };
+    let model = training::train(&classifier, &dataset, &split, output)?;
     let elapsed = start.elapsed();
-    {
-        let _uninterrupted = interrupt::writing();
-        model.save(arguments.target.path(), arguments.target.force())?;
-    }
-    output.report(&Report::new(&model, arguments.target.path(), elapsed), Report::text)
+    training::save(&model, arguments.target.path(), arguments.target.force())?;
+    let report = Report {
+        plan,
+        search: tuned.map(|tuned| Searched { tried: tuned.tried, expected: tuned.expected.into() }),
+        ..Report::new(&model, arguments.target.path(), elapsed)
+    };
+    output.report(&report, Report::text)
 }
 
-/// Says which classes cannot be learnt or judged.
-fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
-    let labels = dataset.labels();
-    let mut counts = vec![0; labels.classes().len()];
-    for class in split.train().iter().filter_map(|&node| labels.get(node)) {
-        counts[class as usize] += 1;
-    }
-    let with = |count: usize| {
-        let classes = labels.classes().iter().zip(&counts).filter(|(_, found)| **found == count);
-        classes.map(|(class, _)| class.as_str()).collect::<Vec<_>>().join(", ")
-    };
-    let (absent, single) = (with(0), with(1));
-    if !absent.is_empty() {
-        output.warn(format!("no training node has class {absent}: never predicted"));
-    }
-    if counts.iter().filter(|count| **count > 0).count() == 1 {
-        output.warn("only one class has training nodes: every node will get it");
-    } else if !single.is_empty() {
-        output.warn(format!(
-            "classes with a single training node ({single}): with that node left out nothing says \
-             what the class is, so leave-one-out counts it as wrong"
-        ));
+impl Arguments {
+    /// What was asked for, if anything was.
+    fn classifier(&self) -> gfgcn::Result<Option<Classifier>> {
+        if self.model.is_none() && self.depth.is_none() && !self.settings.choose() {
+            return Ok(None);
+        }
+        let model = self.model.unwrap_or(ModelKind::Ssgc);
+        let filter = self.settings.filter(model, self.depth.unwrap_or(DEFAULT_DEPTH))?;
+        Ok(Some(Classifier::new(filter).options(self.settings.options())))
     }
 }
 
@@ -108,7 +100,18 @@ struct Report {
     training_nodes: usize,
     /// In percent.
     selection_accuracy: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<Searched>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Explanation>,
     seconds: f64,
+}
+
+/// The search that chose the model.
+#[derive(Serialize)]
+struct Searched {
+    tried: usize,
+    expected: Percent,
 }
 
 impl Report {
@@ -123,6 +126,8 @@ impl Report {
             nodes: training.nodes,
             training_nodes: training.training_nodes,
             selection_accuracy: training.selection_accuracy.map(|accuracy| 100.0 * accuracy),
+            search: None,
+            plan: None,
             seconds: elapsed.as_secs_f64(),
         }
     }
@@ -131,6 +136,7 @@ impl Report {
         let mut lines = vec![
             ("filter", self.filter.to_string()),
             ("kernel", self.options.kernel.to_string()),
+            ("features", features(self.options.row_normalize).to_owned()),
             (
                 "trained on",
                 format!(
@@ -144,6 +150,10 @@ impl Report {
         ];
         if let Some(accuracy) = self.selection_accuracy {
             lines.push((accuracy_name(self.options.selection), format!("{accuracy:.1} %")));
+        }
+        if let Some(Searched { tried, expected }) = &self.search {
+            lines.push(("chosen from", format!("{tried} combinations, each at 25 λ")));
+            lines.push(("expected accuracy", expected.to_string()));
         }
         lines.push(("time", seconds(Duration::from_secs_f64(self.seconds))));
         lines.push(("saved", self.model.display().to_string()));

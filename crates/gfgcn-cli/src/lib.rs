@@ -18,6 +18,8 @@ mod predict;
 mod progress;
 mod settings;
 mod source;
+mod training;
+mod tune;
 
 use clap::{Args, Parser, Subcommand};
 use output::Output;
@@ -42,6 +44,7 @@ const MAX_THREADS: i64 = 1024;
     after_help = "Start here:
   gfgcn evaluate cora                           how accurate is it?
   gfgcn fit my-folder -o my.model               learn from edges, features and labels .csv
+  gfgcn tune my-folder                          which model is best, and how good is it?
   gfgcn predict my.model my-folder -o out.csv   label every node
 
 Datasets are names (gfgcn data list), .npz files, or folders of tables."
@@ -81,6 +84,7 @@ struct Global {
 enum Command {
     Evaluate(evaluate::Arguments),
     Fit(fit::Arguments),
+    Tune(tune::Arguments),
     Predict(predict::Arguments),
     Inspect(inspect::Arguments),
     /// List, describe, download and convert datasets
@@ -111,6 +115,7 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
     match &cli.command {
         Command::Evaluate(arguments) => evaluate::run(arguments, &cli.global, output),
         Command::Fit(arguments) => fit::run(arguments, &cli.global, output),
+        Command::Tune(arguments) => tune::run(arguments, &cli.global, output),
         Command::Predict(arguments) => predict::run(arguments, &cli.global, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
         Command::Data(command) => data::run(command, &cli.global, output),

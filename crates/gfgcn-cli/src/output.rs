@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use gfgcn::plan::Explanation;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 
@@ -41,6 +42,13 @@ impl Output {
     pub(crate) fn note(&self, note: impl AsRef<str>) {
         if !self.quiet {
             let _ = writeln!(io::stderr(), "note: {}", note.as_ref());
+        }
+    }
+
+    /// Shows the plan of what comes next; in JSON it is part of the report.
+    pub(crate) fn plan(&self, explanation: &Explanation) {
+        if !self.json {
+            let _ = writeln!(io::stderr(), "{explanation}\n");
         }
     }
 
@@ -104,6 +112,25 @@ pub(crate) fn seconds(duration: std::time::Duration) -> String {
         s if s < 0.1 => format!("{:.0} ms", s * 1e3),
         s if s < 10.0 => format!("{s:.2} s"),
         s => format!("{s:.0} s"),
+    }
+}
+
+/// A share of nodes and its standard error, in percent.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Percent {
+    mean: f64,
+    std_error: f64,
+}
+
+impl From<gfgcn::tune::Expected> for Percent {
+    fn from(expected: gfgcn::tune::Expected) -> Self {
+        Percent { mean: 100.0 * expected.accuracy, std_error: 100.0 * expected.std_error }
+    }
+}
+
+impl std::fmt::Display for Percent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1} ± {:.1} %", self.mean, self.std_error)
     }
 }
 

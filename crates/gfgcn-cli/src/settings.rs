@@ -1,7 +1,7 @@
 //! The options that describe a model, shared by the commands that train one.
 
 use clap::{Args, ValueEnum};
-use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter, MAX_DEPTH};
+use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter, MAX_DEPTH, Tolerance};
 use gfgcn::graph::Normalization;
 use gfgcn::kernel::Kernel;
 use gfgcn::ridge::Selection;
@@ -34,31 +34,19 @@ pub(crate) enum Select {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Share of a node's own features in gfSSGC, 0 to 1
-    #[arg(
-        long,
-        value_name = "τ",
-        allow_negative_numbers = true,
-        value_parser = tau,
-        default_value_t = DEFAULT_TAU
-    )]
-    tau: f64,
-    /// Terminal time T of the diffusion in gfDGC
-    #[arg(
-        long,
-        value_name = "T",
-        allow_negative_numbers = true,
-        value_parser = number,
-        default_value_t = DEFAULT_TIME
-    )]
-    time: f64,
+    /// Share of a node's own features in gfSSGC, 0 to 1 [default: 0.05]
+    #[arg(long, value_name = "τ", allow_negative_numbers = true, value_parser = tau)]
+    tau: Option<f64>,
+    /// Terminal time T of the diffusion in gfDGC [default: 5.27]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = number)]
+    time: Option<f64>,
     /// linear, polynomial, rbf, laplacian, cosine or arccosine; options follow a colon, as in
-    /// rbf:gamma=0.5 or polynomial:degree=2
-    #[arg(long, value_name = "KERNEL", default_value_t = Kernel::Linear)]
-    kernel: Kernel,
-    /// How λ is chosen
-    #[arg(long, value_enum, default_value_t = Select::Loo)]
-    select: Select,
+    /// rbf:gamma=0.5 or polynomial:degree=2 [default: linear]
+    #[arg(long, value_name = "KERNEL")]
+    kernel: Option<Kernel>,
+    /// How λ is chosen [default: loo]
+    #[arg(long, value_enum)]
+    select: Option<Select>,
     /// Use this λ instead of choosing one
     #[arg(
         long,
@@ -68,15 +56,43 @@ pub(crate) struct Settings {
         value_parser = fixed_lambda
     )]
     lambda: Option<Selection>,
-    /// Normalise the adjacency symmetrically (sym) or by rows (row)
-    #[arg(long, value_name = "sym|row", default_value_t = Normalization::Symmetric)]
-    normalization: Normalization,
     /// Divide each node's features by their sum first
     #[arg(long)]
     row_normalize: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What is left to say even where the model is searched for.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct Common {
+    /// Normalise the adjacency symmetrically (sym) or by rows (row)
+    #[arg(long, value_name = "sym|row", default_value_t = Normalization::Symmetric)]
+    normalization: Normalization,
     /// Fit a constant for each class
     #[arg(long)]
     intercept: bool,
+    /// What cutting a filter's series off may change, relative to its largest value
+    #[arg(
+        long,
+        value_name = "ε",
+        allow_negative_numbers = true,
+        value_parser = tolerance,
+        default_value_t = Tolerance::default()
+    )]
+    tolerance: Tolerance,
+}
+
+impl Common {
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            normalization: self.normalization,
+            intercept: self.intercept,
+            tolerance: self.tolerance,
+            ..Options::default()
+        }
+    }
 }
 
 /// What the parser of the arguments shows beside the option and its value.
@@ -88,6 +104,10 @@ fn number(text: &str) -> Result<f64, Refusal> {
 
 fn fixed_lambda(text: &str) -> Result<Selection, Refusal> {
     Ok(Selection::fixed(number(text)?)?)
+}
+
+fn tolerance(text: &str) -> Result<Tolerance, Refusal> {
+    Ok(Tolerance::new(number(text)?)?)
 }
 
 /// Checked here, so that a wrong τ is noticed even where no model uses it.
@@ -105,24 +125,37 @@ pub(crate) fn depth(text: &str) -> Result<usize, Refusal> {
 }
 
 impl Settings {
+    /// Whether anything was said that a search would choose.
+    pub(crate) fn choose(&self) -> bool {
+        self.tau.is_some()
+            || self.time.is_some()
+            || self.kernel.is_some()
+            || self.select.is_some()
+            || self.lambda.is_some()
+            || self.row_normalize
+    }
+
+    pub(crate) fn common(&self) -> &Common {
+        &self.common
+    }
+
     pub(crate) fn filter(&self, kind: ModelKind, depth: usize) -> Result<Filter> {
         match kind {
             ModelKind::Sgc => Filter::sgc(depth),
-            ModelKind::Ssgc => Filter::ssgc(depth, self.tau),
-            ModelKind::Dgc => Filter::dgc(depth, self.time),
+            ModelKind::Ssgc => Filter::ssgc(depth, self.tau.unwrap_or(DEFAULT_TAU)),
+            ModelKind::Dgc => Filter::dgc(depth, self.time.unwrap_or(DEFAULT_TIME)),
         }
     }
 
     pub(crate) fn options(&self) -> Options {
         Options {
-            kernel: self.kernel,
+            kernel: self.kernel.unwrap_or_default(),
             selection: self.lambda.unwrap_or(match self.select {
-                Select::Loo => Selection::LeaveOneOut,
-                Select::Validation => Selection::Validation,
+                None | Some(Select::Loo) => Selection::LeaveOneOut,
+                Some(Select::Validation) => Selection::Validation,
             }),
-            normalization: self.normalization,
             row_normalize: self.row_normalize,
-            intercept: self.intercept,
+            ..self.common.options()
         }
     }
 }
@@ -133,4 +166,9 @@ pub(crate) fn accuracy_name(selection: Selection) -> &'static str {
         Selection::Validation => "validation accuracy",
         _ => "left-out accuracy",
     }
+}
+
+/// What is done to the features before they are filtered.
+pub(crate) fn features(row_normalize: bool) -> &'static str {
+    if row_normalize { "divided by their sum" } else { "as they are" }
 }

@@ -3,14 +3,17 @@
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::filter::{BLOCK, Filter, propagate};
+use crate::filter::{Filter, Tolerance};
 use crate::graph::{Normalization, Propagator};
 use crate::kernel::Kernel;
 use crate::linalg::{gram_of_rows, multiply, multiply_transposed};
 use crate::matrix::Matrix;
 use crate::model::{Model, Training};
+use crate::plan::{Explanation, Plan, Scoring, Systems};
 use crate::predictor::Predictor;
-use crate::ridge::{Candidate, RidgePath, Selection, Solution, Targets, best, penalty_grid};
+use crate::ridge::{
+    Candidate, Problem, RidgePath, Selection, Solution, Targets, best, penalty_grid,
+};
 use crate::split::Split;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -24,6 +27,7 @@ use std::borrow::Cow;
 /// | `normalization` | D̃^-½ Ã D̃^-½ or D̃⁻¹ Ã | symmetric |
 /// | `row_normalize` | divide each node's features by their sum first | no |
 /// | `intercept` | fit a constant per class | no |
+/// | `tolerance` | what cutting a filter's series off may change, relative to its largest value | 1e-7 |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// The similarity of two nodes' filtered features.
@@ -36,6 +40,8 @@ pub struct Options {
     pub row_normalize: bool,
     /// Whether a constant is fitted per class.
     pub intercept: bool,
+    /// What [lowering the filter](crate::filter::FilterBank::new) may change.
+    pub tolerance: Tolerance,
 }
 
 /// A filter and options, ready to be trained in closed form.
@@ -88,23 +94,45 @@ impl Classifier {
         let task = Task::new(dataset.labels(), split, &self.options)?;
         let features = self.options.prepare(dataset.features());
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        let rows: Vec<usize> = [split.train(), task.validation].concat();
-        let filtered =
-            propagate::<f32>(&propagator, &[self.filter.lower()], features.as_ref(), Some(&rows))
-                .remove(0);
-        let train = split.train().len();
-        let fitted = self
-            .options
-            .fit(&task, filtered.select(0..train), || filtered.select(train..rows.len()))?;
+        let plan = self.plan_for(&task, &propagator, &features);
+        let filtered = plan.run(&plan.passes()[0], &propagator, &features).remove(0);
+        let select = |nodes: &[usize]| plan.select(&filtered, nodes);
+        let fitted = self.options.fit(&task, select(task.train), || select(task.validation))?;
         Ok(fitted.into_model(self, &task, dataset))
     }
 
+    /// What [`Classifier::fit`] will do, and what it costs.
+    ///
+    /// # Errors
+    /// As [`Classifier::fit`].
+    pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
+        let plan = self.plan(dataset, split)?;
+        let (train, features) = (split.train().len(), dataset.features().cols());
+        let fixed = matches!(self.options.selection, Selection::Fixed(_));
+        let systems = Systems::new(1, train, features, self.options.kernel.is_linear(), fixed);
+        Ok(plan.explain(systems, |_| Scoring::Later))
+    }
+
+    fn plan(&self, dataset: &Dataset, split: &Split) -> Result<Plan> {
+        let task = Task::new(dataset.labels(), split, &self.options)?;
+        let propagator = Propagator::new(dataset.graph(), self.options.normalization);
+        Ok(self.plan_for(&task, &propagator, dataset.features()))
+    }
+
+    fn plan_for(&self, task: &Task<'_>, propagator: &Propagator<'_>, features: &Features) -> Plan {
+        let rows = [task.train, task.validation].concat();
+        let (filters, tolerance) = (&[self.filter], self.options.tolerance);
+        Plan::new(propagator, features, filters, tolerance, Some(rows), u64::MAX)
+    }
+
     /// Bytes of memory that [`Classifier::fit`] takes beyond the dataset, about.
-    pub fn fit_memory(&self, dataset: &Dataset, split: &Split) -> u64 {
-        let (nodes, features) = (dataset.nodes() as u64, dataset.features().cols() as u64);
-        let rows = (split.train().len() + split.validation().len()) as u64;
-        let blocks = BLOCK as u64 * nodes * 4 * 4 * rayon::current_num_threads() as u64;
-        blocks + rows * features * 4 + self.options.solve_memory(rows, features)
+    ///
+    /// # Errors
+    /// As [`Classifier::fit`].
+    pub fn fit_memory(&self, dataset: &Dataset, split: &Split) -> Result<u64> {
+        let plan = self.plan(dataset, split)?;
+        let rows = split.train().len() as u64;
+        Ok(plan.cost().memory + self.options.solve_memory(rows, dataset.features().cols() as u64))
     }
 }
 
@@ -124,13 +152,12 @@ impl Options {
         8 * (train * features * 2 + size * size * 2 + train * size)
     }
 
-    /// Solves the closed form on filtered training features (training nodes × features).
-    pub(crate) fn fit(
+    /// The ridge problem of filtered training features (training nodes × features) on its smaller
+    /// side; the kernel with its width filled in; and the features where predictions need them.
+    pub(crate) fn problem(
         &self,
-        task: &Task<'_>,
         train: Matrix<f64>,
-        validation: impl FnOnce() -> Matrix<f64>,
-    ) -> Result<Fitted> {
+    ) -> Result<(Kernel, Problem, Option<Matrix<f64>>)> {
         if train.as_slice().iter().any(|value| !value.is_finite()) {
             return Err(Error::Data(
                 "the filtered features overflow single precision; divide the features by a large \
@@ -139,19 +166,24 @@ impl Options {
             ));
         }
         let kernel = self.kernel.resolve(&train);
+        // Kernels other than the linear one only have the dual side.
+        if kernel.is_linear() && train.cols() < train.rows() {
+            return Ok((kernel, Problem::Primal(train), None));
+        }
+        let gram =
+            if kernel.is_linear() { gram_of_rows(&train) } else { kernel.matrix(&train, &train) };
+        Ok((kernel, Problem::Dual(gram), Some(train)))
+    }
+
+    /// Solves the closed form on filtered training features (training nodes × features).
+    pub(crate) fn fit(
+        &self,
+        task: &Task<'_>,
+        train: Matrix<f64>,
+        validation: impl FnOnce() -> Matrix<f64>,
+    ) -> Result<Fitted> {
+        let (kernel, problem, train) = self.problem(train)?;
         let targets = task.targets();
-        // The smaller side of the linear problem; other kernels only have the dual one.
-        let primal = kernel.is_linear() && train.cols() < train.rows();
-        let (path, train) = if primal {
-            (RidgePath::primal(train, targets, self.intercept), None)
-        } else {
-            let gram = if kernel.is_linear() {
-                gram_of_rows(&train)
-            } else {
-                kernel.matrix(&train, &train)
-            };
-            (RidgePath::dual(gram, targets, self.intercept), Some(train))
-        };
         let predictor = |solution: Solution| match &train {
             Some(train) if kernel.is_linear() => {
                 let weights = multiply_transposed(train, &solution.coefficients);
@@ -160,37 +192,29 @@ impl Options {
             Some(train) => Predictor::kernel(kernel, train, solution),
             None => Predictor::linear(solution.coefficients, solution.intercept),
         };
-        let (xi, selected) = match self.selection {
-            Selection::Fixed(lambda) => (lambda.recip(), None),
-            Selection::LeaveOneOut => {
-                let penalties = penalty_grid(path.scale());
-                let candidates = path.leave_one_out_candidates(&penalties, task.classes.len());
-                choose(&penalties, &candidates)?
-            }
+        if let Selection::Fixed(lambda) = self.selection {
+            let solution = problem.solve(&targets, self.intercept, lambda.recip())?;
+            return Ok(Fitted { kernel, lambda, selected: None, predictor: predictor(solution) });
+        }
+        let path = problem.path(targets, self.intercept);
+        let penalties = penalty_grid(path.scale());
+        let candidates = match self.selection {
             Selection::Validation => {
-                let penalties = penalty_grid(path.scale());
                 let features = validation();
                 let inputs = match &train {
                     Some(train) => kernel.matrix(&features, train),
                     None => features,
                 };
-                choose(&penalties, &task.validation_candidates(&path, &penalties, &inputs))?
+                task.validation_candidates(&path, &penalties, &inputs)
             }
+            _ => path.leave_one_out_candidates(&penalties, task.classes.len()),
         };
-        let lambda = match self.selection {
-            // As it was given: twice inverted it may differ in the last digit.
-            Selection::Fixed(lambda) => lambda,
-            _ => xi.recip(),
-        };
-        Ok(Fitted { kernel, lambda, selected, predictor: predictor(path.solve(xi)?) })
+        let position = best(&candidates).ok_or_else(|| {
+            Error::Data("no λ of the grid gives a solvable system; scale the features down".into())
+        })?;
+        let (xi, selected) = (penalties[position], candidates[position]);
+        Ok(Fitted { kernel, lambda: xi.recip(), selected, predictor: predictor(path.solve(xi)?) })
     }
-}
-
-fn choose(penalties: &[f64], candidates: &[Option<Candidate>]) -> Result<(f64, Option<Candidate>)> {
-    let position = best(candidates).ok_or_else(|| {
-        Error::Data("no λ of the grid gives a solvable system; scale the features down".into())
-    })?;
-    Ok((penalties[position], candidates[position]))
 }
 
 /// The nodes and classes of one training problem.
@@ -270,7 +294,7 @@ impl<'a> Task<'a> {
         candidates.into_iter().zip(usable).map(|(c, usable)| usable.then_some(c)).collect()
     }
 
-    fn targets(&self) -> Targets {
+    pub(crate) fn targets(&self) -> Targets {
         Targets::encode(self.train_classes.clone(), self.classes.len())
     }
 }

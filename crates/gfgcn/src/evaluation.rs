@@ -8,12 +8,13 @@ use crate::classifier::{Fitted, Options, Task};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::filter::{BLOCK, ChebyshevSeries, Filter, Propagated, propagate};
+use crate::filter::{Filter, FilterBank, Propagated};
 use crate::graph::Propagator;
 use crate::matrix::Matrix;
 use crate::metrics::Summary;
+use crate::plan::{Explanation, Pass, Plan, Scoring, Systems};
 use crate::predictor::{Predictor, score_all};
-use crate::ridge::decode;
+use crate::ridge::{Selection, columns, decode};
 use crate::split::Split;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -104,37 +105,75 @@ impl Evaluation {
             .collect::<Result<Vec<Task<'_>>>>()?;
         let features = self.options.prepare(dataset.features());
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        let run =
-            Run { evaluation: self, dataset, features: &features, propagator, tasks, progress };
+        let plan = self.plan_with(&propagator, &features);
+        let run = Run {
+            evaluation: self,
+            dataset,
+            features: &features,
+            propagator,
+            plan,
+            tasks,
+            progress,
+        };
         let mut outcomes = Vec::with_capacity(self.filters.len());
-        for filters in self.filters.chunks(self.filters_at_a_time(dataset)) {
-            outcomes.extend(run.group(filters)?);
+        for pass in run.plan.passes() {
+            outcomes.extend(run.pass(pass)?);
         }
         Ok(outcomes)
     }
 
-    /// How many filters are propagated together: as many as the memory holds, but one at least.
-    fn filters_at_a_time(&self, dataset: &Dataset) -> usize {
-        let fit = self.memory / filtered_bytes(dataset).max(1);
-        fit.clamp(1, self.filters.len().max(1) as u64) as usize
+    /// What [`Evaluation::run`] will do, and what it costs.
+    pub fn explain(&self, dataset: &Dataset) -> Explanation {
+        let train = self.splits.iter().map(|s| s.train().len()).max().unwrap_or(0);
+        let linear = self.options.kernel.is_linear();
+        let fixed = matches!(self.options.selection, Selection::Fixed(_));
+        let count = self.filters.len() * self.splits.len();
+        let systems = Systems::new(count, train, dataset.features().cols(), linear, fixed);
+        let targets = columns(dataset.labels().classes().len());
+        self.plan(dataset).explain(systems, |plan| {
+            if linear {
+                let columns = targets * self.splits.len();
+                Scoring::Labels { columns, products: plan.products_one_by_one() }
+            } else {
+                Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
+            }
+        })
+    }
+
+    fn plan(&self, dataset: &Dataset) -> Plan {
+        let propagator = Propagator::new(dataset.graph(), self.options.normalization);
+        self.plan_with(&propagator, dataset.features())
+    }
+
+    fn plan_with(&self, propagator: &Propagator<'_>, features: &Features) -> Plan {
+        // Only a linear kernel predicts without the filtered features of every node.
+        let rows = self.options.kernel.is_linear().then(|| {
+            let needs_validation = self.options.selection == Selection::Validation;
+            let mut rows: Vec<usize> = Vec::new();
+            for split in &self.splits {
+                rows.extend_from_slice(split.train());
+                if needs_validation {
+                    rows.extend_from_slice(split.validation());
+                }
+            }
+            rows.sort_unstable();
+            rows.dedup();
+            rows
+        });
+        let tolerance = self.options.tolerance;
+        Plan::new(propagator, features, &self.filters, tolerance, rows, self.memory)
     }
 
     /// Bytes of memory that [`Evaluation::run`] takes beyond the dataset, about.
     pub fn memory_needed(&self, dataset: &Dataset) -> u64 {
         let threads = rayon::current_num_threads() as u64;
         let (nodes, features) = (dataset.nodes() as u64, dataset.features().cols() as u64);
-        let at_a_time = self.filters_at_a_time(dataset) as u64;
         let train = self.splits.iter().map(|s| s.train().len()).max().unwrap_or(0) as u64;
         let targets = self.splits.len() as u64 * dataset.labels().classes().len() as u64;
-        at_a_time * (filtered_bytes(dataset) + 4 * BLOCK as u64 * nodes * threads)
+        self.plan(dataset).cost().memory
             + threads * self.options.solve_memory(train, features)
             + 8 * targets * (features + 3 * nodes)
     }
-}
-
-/// Bytes of one filter's filtered features.
-fn filtered_bytes(dataset: &Dataset) -> u64 {
-    4 * dataset.nodes() as u64 * dataset.features().cols() as u64
 }
 
 /// What stays the same during a run.
@@ -143,23 +182,24 @@ struct Run<'a> {
     dataset: &'a Dataset,
     features: &'a Features,
     propagator: Propagator<'a>,
+    plan: Plan,
     tasks: Vec<Task<'a>>,
     progress: &'a (dyn Fn() + Sync),
 }
 
 impl Run<'_> {
     /// Filters that are propagated together.
-    fn group(&self, filters: &[Filter]) -> Result<Vec<Outcome>> {
-        let series: Vec<ChebyshevSeries> = filters.iter().map(Filter::lower).collect();
+    fn pass(&self, pass: &Pass) -> Result<Vec<Outcome>> {
         let start = Instant::now();
-        let filtered = propagate::<f32>(&self.propagator, &series, self.features, None);
-        let share = start.elapsed() / filters.len() as u32;
+        let filtered = self.plan.run(pass, &self.propagator, self.features);
+        let share = start.elapsed() / pass.filters.len() as u32;
+        let filters = &self.evaluation.filters[pass.filters.clone()];
         filters
             .iter()
-            .zip(&series)
             .zip(filtered)
-            .map(|((&filter, series), filtered)| {
-                let mut outcome = self.filter(filter, series, &filtered)?;
+            .enumerate()
+            .map(|(k, (&filter, filtered))| {
+                let mut outcome = self.filter(filter, &pass.bank.only(k), &filtered)?;
                 outcome.times.propagate = share;
                 Ok(outcome)
             })
@@ -169,15 +209,14 @@ impl Run<'_> {
     fn filter(
         &self,
         filter: Filter,
-        series: &ChebyshevSeries,
+        bank: &FilterBank,
         filtered: &Propagated<f32>,
     ) -> Result<Outcome> {
         let fits: Vec<(Fitted, Duration)> =
             self.tasks.par_iter().map(|task| self.fit(task, filtered)).collect::<Result<_>>()?;
         let start = Instant::now();
         let predictors: Vec<&Predictor> = fits.iter().map(|(fit, _)| &fit.predictor).collect();
-        let scores =
-            score_all(&predictors, &self.propagator, series, self.features, Some(filtered));
+        let scores = score_all(&predictors, &self.propagator, bank, self.features, Some(filtered));
         let mut outcome = Outcome {
             filter,
             accuracies: Vec::new(),
@@ -196,8 +235,8 @@ impl Run<'_> {
 
     fn fit(&self, task: &Task<'_>, filtered: &Propagated<f32>) -> Result<(Fitted, Duration)> {
         let start = Instant::now();
-        let train = filtered.select(task.train.iter().copied());
-        let validation = || filtered.select(task.validation.iter().copied());
+        let train = self.plan.select(filtered, task.train);
+        let validation = || self.plan.select(filtered, task.validation);
         let fitted = self.evaluation.options.fit(task, train, validation)?;
         (self.progress)();
         Ok((fitted, start.elapsed()))

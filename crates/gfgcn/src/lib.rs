@@ -50,10 +50,13 @@ pub mod linalg;
 pub mod matrix;
 pub mod metrics;
 pub mod model;
+pub mod plan;
 mod predictor;
 pub mod ridge;
 mod scalar;
+mod simd;
 pub mod split;
+pub mod tune;
 
 pub use classifier::{Classifier, Options};
 pub use error::{Error, Result};

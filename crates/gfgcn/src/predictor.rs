@@ -1,7 +1,7 @@
 //! From the closed-form solution to the scores of every node.
 
 use crate::features::Features;
-use crate::filter::{BLOCK, ChebyshevSeries, Propagated, propagate};
+use crate::filter::{FilterBank, Propagated, WINDOW, block_width, propagate};
 use crate::graph::Propagator;
 use crate::kernel::Kernel;
 use crate::linalg::multiply;
@@ -70,23 +70,26 @@ impl Predictor {
     }
 
     /// Bytes that scoring every node takes, about.
-    pub(crate) fn score_memory(&self, nodes: u64) -> u64 {
-        let block = BLOCK as u64 * nodes;
-        match self {
+    pub(crate) fn score_memory(&self, nodes: usize) -> u64 {
+        let threads = rayon::current_num_threads();
+        let vectors = (WINDOW + 1) * nodes * threads;
+        let entries = match self {
             Predictor::Linear { weights, .. } => {
-                8 * (nodes * weights.cols() as u64 * 2 + block * 3)
+                let targets = weights.cols();
+                8 * (nodes * targets * 2 + vectors * block_width::<f64>(nodes, targets))
             }
             Predictor::Kernel { support, .. } => {
-                let (train, features) = (support.rows() as u64, support.cols() as u64);
-                let threads = rayon::current_num_threads() as u64;
-                4 * (nodes * features + block * 3 * threads)
-                    + 8 * (CHUNK as u64 * (features * 2 + train) + train * features * 2)
+                let (train, features) = (support.rows(), support.cols());
+                4 * (nodes * features + vectors * block_width::<f32>(nodes, features))
+                    + 8 * (CHUNK * (features * 2 + train) + train * features * 2)
             }
-        }
+        };
+        entries as u64
     }
 }
 
-/// Scores of every node by several predictors of the same filter; nodes × targets each.
+/// Scores of every node by several predictors of the same filter, the only one of the bank; nodes ×
+/// targets each.
 ///
 /// Linear predictors never form the filtered features: p(Â)(X W) propagates one column per
 /// target, those of all predictors side by side. In double precision, because X W is much larger
@@ -95,7 +98,7 @@ impl Predictor {
 pub(crate) fn score_all(
     predictors: &[&Predictor],
     propagator: &Propagator<'_>,
-    series: &ChebyshevSeries,
+    bank: &FilterBank,
     features: &Features,
     filtered: Option<&Propagated<f32>>,
 ) -> Vec<Matrix<f64>> {
@@ -106,12 +109,11 @@ pub(crate) fn score_all(
             Predictor::Kernel { .. } => None,
         })
         .collect();
-    let series = std::slice::from_ref(series);
     match (linear, filtered) {
-        (Some(linear), _) => score_linear(&linear, propagator, series, features),
+        (Some(linear), _) => score_linear(&linear, propagator, bank, features),
         (None, Some(filtered)) => predictors.iter().map(|p| score_in_chunks(p, filtered)).collect(),
         (None, None) => {
-            let filtered = &propagate::<f32>(propagator, series, features, None)[0];
+            let filtered = &propagate::<f32>(propagator, bank, features, None)[0];
             predictors.iter().map(|p| score_in_chunks(p, filtered)).collect()
         }
     }
@@ -120,12 +122,12 @@ pub(crate) fn score_all(
 fn score_linear(
     predictors: &[(&Matrix<f64>, &Vec<f64>)],
     propagator: &Propagator<'_>,
-    series: &[ChebyshevSeries],
+    bank: &FilterBank,
     features: &Features,
 ) -> Vec<Matrix<f64>> {
     let weights: Vec<&Matrix<f64>> = predictors.iter().map(|(weights, _)| *weights).collect();
     let columns = features.times(&Matrix::side_by_side(&weights));
-    let scores = propagate::<f64>(propagator, series, &columns, None)[0].to_matrix();
+    let scores = propagate::<f64>(propagator, bank, &columns, None)[0].to_matrix();
     let mut first = 0;
     predictors
         .iter()

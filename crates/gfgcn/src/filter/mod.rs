@@ -1,14 +1,16 @@
 //! Graph filters: which polynomial of Â is applied to the features.
 //!
-//! A [`Filter`] says what; [`ChebyshevSeries`] is the same polynomial lowered to coefficients; and
-//! [`propagate`] applies any number of series to a block of columns in one pass over the graph.
+//! A [`Filter`] says what; a [`FilterBank`] is any number of them lowered to coefficients in a common
+//! basis; and [`propagate`] applies a bank to every column in one pass over the graph.
 
-mod chebyshev;
+mod bank;
 mod propagate;
+mod selectors;
 
-pub use chebyshev::ChebyshevSeries;
-pub(crate) use propagate::BLOCK;
+pub use bank::{Basis, FilterBank, Tolerance};
 pub use propagate::{Propagated, Signal, propagate};
+pub(crate) use propagate::{WINDOW, block_width};
+pub(crate) use selectors::propagate_selectors;
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,8 @@ use std::fmt;
 
 /// The largest depth K.
 pub const MAX_DEPTH: usize = 10_000;
+/// A depth that is good on many graphs, for SSGC.
+pub const DEFAULT_DEPTH: usize = 8;
 /// The paper's τ for SSGC.
 pub const DEFAULT_TAU: f64 = 0.05;
 /// The paper's terminal time T for DGC.
@@ -151,11 +155,6 @@ impl Filter {
                 (1.0 - step + step * x).powi(depth as i32)
             }
         }
-    }
-
-    /// The polynomial's coefficients in the Chebyshev basis.
-    pub fn lower(&self) -> ChebyshevSeries {
-        ChebyshevSeries::interpolate(self.depth(), |x| self.evaluate(x))
     }
 }
 

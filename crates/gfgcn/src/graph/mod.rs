@@ -7,9 +7,12 @@
 
 mod build;
 mod components;
+mod product;
 mod propagator;
 
 pub use build::Repairs;
+pub(crate) use product::Step;
+pub(crate) use propagator::split_rows;
 pub use propagator::{Normalization, Propagator};
 
 use crate::error::{Error, Result};
@@ -81,6 +84,16 @@ impl Graph {
                 .filter(move |&(_, &j)| (j as usize) > i)
                 .map(move |(k, &j)| (i, j as usize, weights.map_or(1.0, |w| w[k])))
         })
+    }
+
+    /// The weights of all edges, in the order of [`Graph::all_neighbours`].
+    fn all_weights(&self) -> Option<&[f32]> {
+        self.weights.as_deref()
+    }
+
+    /// The neighbours of all nodes, one after the other.
+    fn all_neighbours(&self) -> &[u32] {
+        &self.neighbours
     }
 
     fn range(&self, node: usize) -> std::ops::Range<usize> {

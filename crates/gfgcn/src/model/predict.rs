@@ -4,6 +4,7 @@ use super::Model;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::filter::FilterBank;
 use crate::graph::Propagator;
 use crate::matrix::Matrix;
 use crate::predictor::score_all;
@@ -67,9 +68,8 @@ impl Model {
         let (features, notes) = self.match_features(dataset)?;
         let features = self.options.prepare(&features);
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        let series = self.filter.lower();
-        let targets =
-            score_all(&[&self.predictor], &propagator, &series, &features, None).remove(0);
+        let bank = FilterBank::new(&[self.filter], self.options.tolerance);
+        let targets = score_all(&[&self.predictor], &propagator, &bank, &features, None).remove(0);
         if targets.as_slice().iter().any(|score| !score.is_finite()) {
             return Err(Error::Data(
                 "the scores overflow; the features are larger than those the model was trained on"
@@ -81,7 +81,7 @@ impl Model {
 
     /// Bytes of memory that [`Model::predict`] takes beyond the dataset, about.
     pub fn predict_memory(&self, dataset: &Dataset) -> u64 {
-        self.predictor.score_memory(dataset.nodes() as u64)
+        self.predictor.score_memory(dataset.nodes())
     }
 
     fn match_features<'a>(&self, dataset: &'a Dataset) -> Result<(Cow<'a, Features>, Vec<String>)> {

@@ -1,14 +1,16 @@
 //! Kernel ridge regression in closed form.
 //!
 //! [`Targets`] turns classes into numbers and back; [`RidgePath`] factorises once and answers for
-//! every λ; [`Selection`] says how λ is chosen.
+//! every λ, [`Problem`] solves for one; [`Selection`] says how λ is chosen.
 
 mod path;
+mod problem;
 mod select;
 mod targets;
 
 pub use path::{RidgePath, Solution};
-pub(crate) use select::best;
+pub use problem::Problem;
 pub use select::{Candidate, Selection, penalty_grid};
+pub(crate) use select::{PENALTIES, best};
 pub use targets::Targets;
 pub(crate) use targets::{columns, decode};

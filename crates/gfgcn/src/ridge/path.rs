@@ -233,7 +233,7 @@ impl RidgePath {
         factors: &[Option<ShiftedFactor>],
         nodes: std::ops::Range<usize>,
     ) -> Matrix<f64> {
-        const LANES: usize = 16;
+        const LANES: usize = 32;
         let size = self.rows.cols();
         let mut out = Matrix::zeros(factors.len(), nodes.len());
         let mut vectors = vec![[0.0; LANES]; size];

@@ -42,12 +42,15 @@ impl Selection {
     }
 }
 
+/// How many penalties are searched.
+pub(crate) const PENALTIES: usize = 25;
+
 /// The penalties ξ = ρ · scale that are searched, ρ from 1e2 down to 1e-10 in half decades.
 ///
 /// Relative to the scale of the kernel matrix, so that deep filters, whose features are tiny, are
 /// searched as well as shallow ones.
 pub fn penalty_grid(scale: f64) -> Vec<f64> {
-    (0..=24).map(|k| scale * 10f64.powf(2.0 - 0.5 * f64::from(k))).collect()
+    (0..PENALTIES).map(|k| scale * 10f64.powf(2.0 - 0.5 * k as f64)).collect()
 }
 
 /// How well one penalty did.

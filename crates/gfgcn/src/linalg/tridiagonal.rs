@@ -1,130 +1,18 @@
-//! Dense linear algebra in double precision: the only file that touches `faer`.
-//!
-//! Concrete functions on row-major [`Matrix`]es keep the generic code of the linear-algebra crate
-//! out of the rest of the build. The degree of parallelism is fixed by the size of the problem,
-//! never by the number of threads, so that results are the same bits on every machine of a kind.
+//! Reduction to tridiagonal form, and what the form makes cheap.
 
+use super::{parts_of_products, view_mut, with_a_thread_awake};
 use crate::matrix::Matrix;
+use crate::simd::Simd;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::tridiag;
 use faer::linalg::householder;
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
-use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-/// Below this size everything runs on one thread; parallelism goes over splits instead.
-const SEQUENTIAL_BELOW: usize = 600;
-
-/// The parts that products are divided into.
-fn parts_of_products(size: usize) -> Par {
-    if size < SEQUENTIAL_BELOW { Par::Seq } else { Par::rayon(8) }
-}
+use faer::{Conj, Mat, MatMut, MatRef, Par};
 
 /// The parts that a reduction is divided into: every column is a synchronisation, so that more
-/// parts cost more than they bring.
+/// parts cost more than they bring, and small matrices want none.
 fn parts_of_reductions(size: usize) -> Par {
-    if size < SEQUENTIAL_BELOW { Par::Seq } else { Par::rayon(2) }
-}
-
-/// Runs work that hands out many small tasks while another thread looks for them without pause: waking
-/// one up for every column of a reduction takes as long as the column itself.
-fn with_a_thread_awake(size: usize, work: impl FnOnce() + Send) {
-    /// Longer than any pause between two tasks of the work. Giving up after it, whatever the reason
-    /// that nothing is left to do, also means that no two threads wait for each other here.
-    const PATIENCE: Duration = Duration::from_millis(1);
-    if size < SEQUENTIAL_BELOW {
-        return work();
-    }
-    let done = AtomicBool::new(false);
-    rayon::scope(|scope| {
-        scope.spawn(|_| {
-            let mut last = Instant::now();
-            while !done.load(Ordering::Acquire) && last.elapsed() < PATIENCE {
-                if rayon::yield_now() == Some(rayon::Yield::Executed) {
-                    last = Instant::now();
-                }
-            }
-        });
-        work();
-        done.store(true, Ordering::Release);
-    });
-}
-
-fn view(m: &Matrix<f64>) -> MatRef<'_, f64> {
-    MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
-}
-
-fn view_mut(m: &mut Matrix<f64>) -> MatMut<'_, f64> {
-    let (rows, cols) = (m.rows(), m.cols());
-    MatMut::from_row_major_slice_mut(m.as_mut_slice(), rows, cols)
-}
-
-/// A · B.
-pub fn multiply(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
-    product(view(a), view(b))
-}
-
-/// Aᵀ · B.
-pub fn multiply_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
-    product(view(a).transpose(), view(b))
-}
-
-/// A · Bᵀ.
-pub fn multiply_by_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
-    product(view(a), view(b).transpose())
-}
-
-fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
-    let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    let par = parts_of_products(a.nrows().max(b.ncols()));
-    matmul(view_mut(&mut out), Accum::Replace, a, b, 1.0, par);
-    out
-}
-
-/// The symmetric A · Aᵀ (inner products of the rows).
-pub fn gram_of_rows(a: &Matrix<f64>) -> Matrix<f64> {
-    gram(view(a))
-}
-
-/// The symmetric Aᵀ · A (inner products of the columns).
-pub fn gram_of_columns(a: &Matrix<f64>) -> Matrix<f64> {
-    gram(view(a).transpose())
-}
-
-fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
-    let n = a.nrows();
-    let mut out = Matrix::zeros(n, n);
-    triangular::matmul(
-        view_mut(&mut out),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        a,
-        BlockStructure::Rectangular,
-        a.transpose(),
-        BlockStructure::Rectangular,
-        1.0,
-        parts_of_products(n),
-    );
-    mirror(&mut out);
-    out
-}
-
-/// Copies the lower triangle to the upper one, in tiles that stay in the cache.
-fn mirror(m: &mut Matrix<f64>) {
-    const TILE: usize = 32;
-    let n = m.rows();
-    for rows in (0..n).step_by(TILE) {
-        for columns in (rows..n).step_by(TILE) {
-            for i in rows..n.min(rows + TILE) {
-                for j in columns.max(i + 1)..n.min(columns + TILE) {
-                    m[(i, j)] = m[(j, i)];
-                }
-            }
-        }
-    }
+    if size < 600 { Par::Seq } else { Par::rayon(2) }
 }
 
 /// A symmetric matrix S = Q T Qᵀ with T tridiagonal and Q orthogonal.
@@ -164,7 +52,7 @@ impl Tridiagonal {
                 Default::default(),
             );
         };
-        with_a_thread_awake(n, reduce);
+        with_a_thread_awake(par, reduce);
         Tridiagonal {
             diagonal: (0..n).map(|i| reflectors[(i, i)]).collect(),
             off_diagonal: (1..n).map(|i| reflectors[(i, i - 1)]).collect(),
@@ -201,13 +89,14 @@ impl Tridiagonal {
             householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<
                 f64,
             >(n - 1, self.factors.nrows(), count);
-        with_a_thread_awake(n, || {
+        let par = parts_of_products(count * n * n);
+        with_a_thread_awake(par, || {
             householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
                 self.reflectors(),
                 self.factors.as_ref(),
                 Conj::No,
                 view_mut(rows).transpose_mut().subrows_mut(1, n - 1),
-                parts_of_products(n),
+                par,
                 MemStack::new(&mut MemBuffer::new(scratch)),
             );
         });
@@ -229,7 +118,7 @@ impl Tridiagonal {
             self.factors.as_ref(),
             Conj::No,
             view_mut(&mut out).subrows_mut(1, n - 1),
-            parts_of_products(n),
+            parts_of_products(b.cols() * n * n),
             MemStack::new(&mut MemBuffer::new(scratch)),
         );
         out
@@ -286,7 +175,7 @@ impl ShiftedFactor {
 
     /// zᵀ (T + ξI)⁻¹ z for `LANES` vectors at once; entry k of vector l is `vectors[k][l]`.
     pub fn quadratic_forms<const LANES: usize>(&self, vectors: &[[f64; LANES]]) -> [f64; LANES] {
-        pulp::Arch::new().dispatch(
+        Simd::detect().run(
             #[inline(always)]
             || self.quadratic_forms_inlined(vectors),
         )
@@ -312,6 +201,7 @@ impl ShiftedFactor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::{gram_of_rows, multiply};
 
     fn symmetric(n: usize) -> Matrix<f64> {
         let a = Matrix::from_fn(n, n + 2, |i, j| ((i * 31 + j * 17) % 23) as f64 / 23.0 - 0.4);

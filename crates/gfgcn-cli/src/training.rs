@@ -1,0 +1,85 @@
+//! What the commands that train have in common: the nodes, the search, the model and its file.
+
+use crate::output::Output;
+use crate::progress::{self, Progress, Unit};
+use crate::source::SplitSource;
+use crate::{interrupt, memory};
+use gfgcn::data::Dataset;
+use gfgcn::split::Split;
+use gfgcn::tune::{Search, Tuned};
+use gfgcn::{Classifier, Model};
+use std::path::Path;
+
+const LESS_MEMORY: &str = "train on fewer nodes (--split), or use a machine with more memory";
+
+/// The split that was asked for, or all labelled nodes.
+pub(crate) fn nodes(
+    source: &SplitSource,
+    dataset: &Dataset,
+    output: &Output,
+) -> anyhow::Result<Split> {
+    let split = match source.load(dataset)? {
+        Some(split) => split,
+        None => Split::all_labelled(dataset.labels()).map_err(|e| e.in_file(dataset.name()))?,
+    };
+    warn_of_small_classes(dataset, &split, output);
+    Ok(split)
+}
+
+/// Looks for the best model.
+pub(crate) fn search(
+    search: &Search,
+    dataset: &Dataset,
+    split: &Split,
+    output: &Output,
+) -> anyhow::Result<Tuned> {
+    memory::check("the search", search.memory_needed(dataset, split)?, LESS_MEMORY)?;
+    let tuned = progress::show(output, "searching", Unit::Steps, |progress| {
+        progress.set_total(search.steps(split) as u64);
+        search.run(dataset, split, &|| progress.advance())
+    })?;
+    Ok(tuned)
+}
+
+/// Trains one model.
+pub(crate) fn train(
+    classifier: &Classifier,
+    dataset: &Dataset,
+    split: &Split,
+    output: &Output,
+) -> anyhow::Result<Model> {
+    memory::check("training", classifier.fit_memory(dataset, split)?, LESS_MEMORY)?;
+    let fit = |_: &Progress| classifier.fit(dataset, split);
+    Ok(progress::show(output, "training", Unit::Time, fit)?)
+}
+
+/// Writes a model, whatever interrupts.
+pub(crate) fn save(model: &Model, path: &Path, force: bool) -> anyhow::Result<()> {
+    let _uninterrupted = interrupt::writing();
+    Ok(model.save(path, force)?)
+}
+
+/// Says which classes cannot be learnt or judged.
+fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
+    let labels = dataset.labels();
+    let mut counts = vec![0; labels.classes().len()];
+    for class in split.train().iter().filter_map(|&node| labels.get(node)) {
+        counts[class as usize] += 1;
+    }
+    let with = |count: usize| {
+        let classes = labels.classes().iter().zip(&counts).filter(|(_, found)| **found == count);
+        classes.map(|(class, _)| class.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let (absent, single) = (with(0), with(1));
+    if !absent.is_empty() {
+        output.warn(format!("no training node has class {absent}: never predicted"));
+    }
+    if counts.iter().filter(|count| **count > 0).count() == 1 {
+        output.warn("only one class has training nodes: every node will get it");
+    } else if !single.is_empty() {
+        output.warn(format!(
+            "classes with a single training node ({single}): with that node left out nothing says \
+             what the class is, so leave-one-out counts it as wrong"
+        ));
+    }
+}

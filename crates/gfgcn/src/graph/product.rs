@@ -1,0 +1,230 @@
+//! The product kernel: sums over neighbours, many columns at a time.
+//!
+//! A block is a row-major array of some columns of every node. A row of the result is computed by
+//! itself, in a fixed order — the node's own row, then its neighbours in the order of the graph —
+//! whatever thread does it, however wide the block and whichever vector instructions run. So no way
+//! of dividing the work changes a bit.
+
+use super::Graph;
+use crate::scalar::Scalar;
+use crate::simd::{Simd, prefetch};
+use std::ops::Range;
+
+/// Blocks that take more bytes than this are not at hand in the cache: rows are asked for early.
+const CACHED_BYTES: usize = 4 << 20;
+/// How many neighbours ahead.
+const AHEAD: usize = 12;
+
+/// `y ← a·(row scale)·Ã·x + b·x + c·z`: one step of a three-term recurrence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step<T> {
+    pub(crate) a: T,
+    pub(crate) b: T,
+    pub(crate) c: T,
+}
+
+/// What an edge's row of x is multiplied by.
+pub(super) trait EdgeFactor<T>: Copy + Sync {
+    /// Whether every factor is 1.
+    const ONE: bool;
+    /// The factor of the edge stored at a position of the graph's arrays.
+    fn edge(self, position: usize, neighbour: usize) -> T;
+    /// The factor of a node's self-loop.
+    fn own(self, node: usize) -> T;
+}
+
+/// Every edge counts 1.
+#[derive(Clone, Copy)]
+pub(super) struct Pattern;
+
+/// Every edge has its weight, self-loops 1.
+#[derive(Clone, Copy)]
+pub(super) struct Weighted<'a>(pub(super) &'a [f32]);
+
+/// As the inner factor, times a factor of the neighbour.
+#[derive(Clone, Copy)]
+pub(super) struct Scaled<'a, F>(pub(super) F, pub(super) &'a [f32]);
+
+impl<T: Scalar> EdgeFactor<T> for Pattern {
+    const ONE: bool = true;
+    #[inline(always)]
+    fn edge(self, _: usize, _: usize) -> T {
+        T::from_f32(1.0)
+    }
+    #[inline(always)]
+    fn own(self, _: usize) -> T {
+        T::from_f32(1.0)
+    }
+}
+
+impl<T: Scalar> EdgeFactor<T> for Weighted<'_> {
+    const ONE: bool = false;
+    #[inline(always)]
+    fn edge(self, position: usize, _: usize) -> T {
+        T::from_f32(self.0[position])
+    }
+    #[inline(always)]
+    fn own(self, _: usize) -> T {
+        T::from_f32(1.0)
+    }
+}
+
+impl<T: Scalar, F: EdgeFactor<T>> EdgeFactor<T> for Scaled<'_, F> {
+    const ONE: bool = false;
+    #[inline(always)]
+    fn edge(self, position: usize, neighbour: usize) -> T {
+        self.0.edge(position, neighbour) * T::from_f32(self.1[neighbour])
+    }
+    #[inline(always)]
+    fn own(self, node: usize) -> T {
+        self.0.own(node) * T::from_f32(self.1[node])
+    }
+}
+
+/// Everything about a step but the rows that it is taken on.
+pub(super) struct Product<'a, T, F> {
+    pub(super) graph: &'a Graph,
+    pub(super) factor: F,
+    /// What the sum of each row is multiplied by.
+    pub(super) row_scale: &'a [f64],
+    pub(super) step: Step<T>,
+    /// Entries from one row to the next, in x, y and z.
+    pub(super) stride: usize,
+    pub(super) x: &'a [T],
+    /// z, where the old y is not meant.
+    pub(super) z: Option<&'a [T]>,
+}
+
+impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
+    /// Takes the step on some columns of some rows; `y` holds just those rows, all columns.
+    pub(super) fn rows(&self, simd: Simd, rows: Range<usize>, columns: Range<usize>, y: &mut [T]) {
+        let far = self.x.len() / self.stride * columns.len() * size_of::<T>() > CACHED_BYTES;
+        simd.run(
+            #[inline(always)]
+            || {
+                if far {
+                    self.rows_inlined::<true>(rows, columns, y);
+                } else {
+                    self.rows_inlined::<false>(rows, columns, y);
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn rows_inlined<const FAR: bool>(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        y: &mut [T],
+    ) {
+        for (node, y) in rows.zip(y.chunks_exact_mut(self.stride)) {
+            let mut column = columns.start;
+            // Sums of 256 bytes stay in the registers; what is left over goes by halves.
+            if size_of::<T>() == 4 {
+                while column + 64 <= columns.end {
+                    self.lanes::<64, FAR>(node, column, y);
+                    column += 64;
+                }
+            }
+            while column + 32 <= columns.end {
+                self.lanes::<32, FAR>(node, column, y);
+                column += 32;
+            }
+            if column + 16 <= columns.end {
+                self.lanes::<16, FAR>(node, column, y);
+                column += 16;
+            }
+            if column + 8 <= columns.end {
+                self.lanes::<8, FAR>(node, column, y);
+                column += 8;
+            }
+            if column + 4 <= columns.end {
+                self.lanes::<4, FAR>(node, column, y);
+                column += 4;
+            }
+            while column < columns.end {
+                self.lanes::<1, FAR>(node, column, y);
+                column += 1;
+            }
+        }
+    }
+
+    /// One node, `LANES` neighbouring columns.
+    #[inline(always)]
+    fn lanes<const LANES: usize, const FAR: bool>(&self, node: usize, column: usize, y: &mut [T]) {
+        let lanes = |from: &[T], row: usize| -> [T; LANES] {
+            let start = row * self.stride + column;
+            from[start..start + LANES].try_into().expect("a slice of LANES entries")
+        };
+        let own = lanes(self.x, node);
+        let mut sum = own;
+        if !F::ONE {
+            let factor = self.factor.own(node);
+            sum.iter_mut().for_each(|s| *s = factor * *s);
+        }
+        let all = self.graph.all_neighbours();
+        for position in self.graph.range(node) {
+            if FAR && let Some(&ahead) = all.get(position + AHEAD) {
+                let start = ahead as usize * self.stride + column;
+                for line in (0..LANES).step_by(64 / size_of::<T>()) {
+                    prefetch(self.x, start + line);
+                }
+            }
+            let neighbour = all[position] as usize;
+            let x = lanes(self.x, neighbour);
+            if F::ONE {
+                for l in 0..LANES {
+                    sum[l] = sum[l] + x[l];
+                }
+            } else {
+                let factor = self.factor.edge(position, neighbour);
+                for l in 0..LANES {
+                    sum[l] = sum[l] + factor * x[l];
+                }
+            }
+        }
+        let Step { a, b, c } = self.step;
+        let scale = a * T::from_f64(self.row_scale[node]);
+        sum.iter_mut().for_each(|s| *s = scale * *s);
+        if b != T::default() {
+            for l in 0..LANES {
+                sum[l] = sum[l] + b * own[l];
+            }
+        }
+        let y = &mut y[column..column + LANES];
+        if c != T::default() {
+            let old = match self.z {
+                Some(z) => lanes(z, node),
+                None => (&*y).try_into().expect("a slice of LANES entries"),
+            };
+            for l in 0..LANES {
+                sum[l] = sum[l] + c * old[l];
+            }
+        }
+        y.copy_from_slice(&sum);
+    }
+}
+
+/// Divides all rows into ranges of about the same work: a row costs its neighbours and itself.
+pub(super) fn balanced(graph: &Graph, parts: usize) -> Vec<Range<usize>> {
+    let nodes = graph.nodes();
+    let work_before = |row: usize| graph.offsets()[row] + row as u64;
+    let total = work_before(nodes);
+    let mut start = 0;
+    let mut ranges = Vec::with_capacity(parts);
+    for part in 1..=parts as u64 {
+        // The first row that begins at or after the part's share of the work.
+        let share = (u128::from(total) * u128::from(part) / parts as u128) as u64;
+        let (mut low, mut high) = (start, nodes);
+        while low < high {
+            let middle = low.midpoint(high);
+            if work_before(middle) < share { low = middle + 1 } else { high = middle }
+        }
+        if low > start {
+            ranges.push(start..low);
+            start = low;
+        }
+    }
+    ranges
+}

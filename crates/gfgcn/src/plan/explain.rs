@@ -1,0 +1,203 @@
+//! A plan in words and numbers, for people and for JSON.
+
+use super::{Cost, Plan, Side};
+use crate::ridge::PENALTIES;
+use serde::Serialize;
+use std::fmt;
+
+/// What will be done, and what it costs: counted, not measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Filters that are applied.
+    pub filters: usize,
+    /// Passes over the graph; one serves as many filters as fit into the memory.
+    pub passes: usize,
+    /// What is propagated.
+    pub side: Side,
+    /// What is not, and by what factor it would move more bytes.
+    pub instead_of: Option<(Side, f64)>,
+    /// The recurrence of each pass.
+    pub bases: Vec<String>,
+    /// The tolerance of the filters, relative to their largest value.
+    pub tolerance: f64,
+    /// Multiples of vectors that are added up.
+    pub terms: usize,
+    /// What getting the filtered features costs.
+    pub cost: Cost,
+    /// The systems that are solved.
+    pub solve: Systems,
+    /// How every node is scored.
+    pub predict: Scoring,
+}
+
+/// The ridge problems of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Systems {
+    /// How many; each is factorised once.
+    pub count: usize,
+    /// Their size.
+    pub size: usize,
+    /// Whether they are as large as the features (primal) or the training nodes (dual).
+    pub primal: bool,
+    /// Values of λ that each factorisation serves.
+    pub penalties: usize,
+}
+
+impl Systems {
+    pub(crate) fn new(
+        count: usize,
+        train: usize,
+        features: usize,
+        linear: bool,
+        fixed: bool,
+    ) -> Self {
+        let primal = linear && features < train;
+        Systems {
+            count,
+            size: if primal { features } else { train },
+            primal,
+            penalties: if fixed { 1 } else { PENALTIES },
+        }
+    }
+}
+
+/// How every node is scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "side", rename_all = "lowercase")]
+pub enum Scoring {
+    /// p(Â)(X W): one column per target and split, for each filter.
+    Labels {
+        /// Columns of each filter.
+        columns: usize,
+        /// Products, all filters together.
+        products: usize,
+    },
+    /// By the kernel values of every node with the training nodes.
+    Kernel {
+        /// Pairs of nodes, for each filter.
+        pairs: usize,
+    },
+    /// Nothing is scored yet.
+    Later,
+}
+
+impl Plan {
+    pub(crate) fn explain(
+        &self,
+        solve: Systems,
+        predict: impl FnOnce(&Plan) -> Scoring,
+    ) -> Explanation {
+        let bytes = |side: Side| {
+            self.passes.iter().map(|pass| self.shape.cost(side, &pass.bank).bytes).sum::<u64>()
+        };
+        let other = match self.side {
+            Side::Features => Side::Selectors,
+            Side::Selectors => Side::Features,
+        };
+        let instead_of = self
+            .has_a_choice()
+            .then(|| (other, bytes(other) as f64 / (bytes(self.side) as f64).max(1.0)));
+        Explanation {
+            filters: self.passes.iter().map(|pass| pass.bank.len()).sum(),
+            passes: self.passes.len(),
+            side: self.side,
+            instead_of,
+            bases: self.bases().map(|basis| basis.to_string()).collect(),
+            tolerance: self.tolerance.into(),
+            terms: self.passes.iter().map(|pass| pass.bank.terms()).sum(),
+            cost: self.cost(),
+            solve,
+            predict: predict(self),
+        }
+    }
+
+    /// Products that scoring with each filter by itself takes.
+    pub(crate) fn products_one_by_one(&self) -> usize {
+        let of_pass = |pass: &super::Pass| {
+            (0..pass.bank.len()).map(|k| pass.bank.only(k).products()).sum::<usize>()
+        };
+        self.passes.iter().map(of_pass).sum()
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Explanation { cost, solve, .. } = self;
+        let mut bases = self.bases.clone();
+        bases.dedup();
+        let plural =
+            |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+        writeln!(
+            f,
+            "propagate  the {}: {} columns, {} ({}), {}",
+            self.side,
+            cost.columns,
+            plural(cost.products as usize, "product", "products"),
+            bases.join(", "),
+            plural(self.passes, "pass", "passes"),
+        )?;
+        if let Some((other, factor)) = self.instead_of {
+            writeln!(f, "           (the {other} would move {factor:.1} times the bytes)")?;
+        }
+        writeln!(
+            f,
+            "share      {} from {}, tolerance {:e}",
+            plural(self.filters, "filter", "filters"),
+            plural(self.terms, "multiple of the same vectors", "multiples of the same vectors"),
+            self.tolerance,
+        )?;
+        writeln!(
+            f,
+            "solve      {} of {size} × {size} ({}), {} each from one factorisation",
+            plural(solve.count, "system", "systems"),
+            if solve.primal { "primal" } else { "dual" },
+            plural(solve.penalties, "λ", "λ"),
+            size = solve.size,
+        )?;
+        match self.predict {
+            Scoring::Labels { columns, products } => writeln!(
+                f,
+                "predict    the labels: {columns} columns for each filter, {products} products"
+            )?,
+            Scoring::Kernel { pairs } => {
+                writeln!(
+                    f,
+                    "predict    by the kernel: {} pairs for each filter",
+                    large(pairs as u64)
+                )?;
+            }
+            Scoring::Later => {}
+        }
+        write!(
+            f,
+            "cost       {} operations, {}B moved, {}B of memory for the filtered features",
+            large(cost.operations),
+            large(cost.bytes),
+            large(cost.memory),
+        )
+    }
+}
+
+/// `1.5 G`, `20 M`.
+fn large(number: u64) -> String {
+    let n = number as f64;
+    let (scaled, unit) = match n {
+        n if n >= 1e12 => (n / 1e12, "T"),
+        n if n >= 1e9 => (n / 1e9, "G"),
+        n if n >= 1e6 => (n / 1e6, "M"),
+        n if n >= 1e3 => (n / 1e3, "k"),
+        n => return format!("{n} "),
+    };
+    if scaled < 10.0 { format!("{scaled:.1} {unit}") } else { format!("{scaled:.0} {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_short() {
+        let found: Vec<String> = [7, 1500, 20_000_000, 3_200_000_000].map(large).into();
+        assert_eq!(found, ["7 ", "1.5 k", "20 M", "3.2 G"]);
+    }
+}

@@ -1,0 +1,97 @@
+//! One ridge problem: solved for one λ by a Cholesky factorisation, or turned into a path.
+
+use super::path::{RidgePath, Solution};
+use super::targets::Targets;
+use crate::error::{Error, Result};
+use crate::linalg::{Cholesky, gram_of_columns, multiply_transposed};
+use crate::matrix::Matrix;
+
+/// The data of a ridge problem, by the side it is solved on.
+///
+/// ```
+/// use gfgcn::matrix::Matrix;
+/// use gfgcn::ridge::{Problem, Targets};
+/// let features = Matrix::from_fn(3, 1, |i, _| i as f64 - 1.0);
+/// let targets = Targets::encode(vec![0, 0, 1], 2);
+/// let solution = Problem::Primal(features).solve(&targets, false, 1.0)?;
+/// assert_eq!(solution.coefficients[(0, 0)], 2.0 / 3.0);
+/// # Ok::<(), gfgcn::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Problem {
+    /// F, training nodes × features, for the linear kernel.
+    Primal(Matrix<f64>),
+    /// M, the kernel values of all pairs of training nodes.
+    Dual(Matrix<f64>),
+}
+
+impl Problem {
+    /// Prepares the solutions of all λ.
+    pub fn path(self, targets: Targets, intercept: bool) -> RidgePath {
+        match self {
+            Problem::Primal(features) => RidgePath::primal(features, targets, intercept),
+            Problem::Dual(gram) => RidgePath::dual(gram, targets, intercept),
+        }
+    }
+
+    /// Solves for one penalty ξ = 1/λ > 0, at a fraction of the work of a path.
+    ///
+    /// # Errors
+    /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision.
+    pub fn solve(self, targets: &Targets, intercept: bool, xi: f64) -> Result<Solution> {
+        match self {
+            Problem::Primal(features) => solve_primal(features, targets, intercept, xi),
+            Problem::Dual(gram) => solve_dual(gram, targets, intercept, xi),
+        }
+    }
+}
+
+/// W = (FᵀF + ξI)⁻¹ FᵀY, with centred F for an intercept.
+fn solve_primal(
+    mut features: Matrix<f64>,
+    targets: &Targets,
+    intercept: bool,
+    xi: f64,
+) -> Result<Solution> {
+    let means = intercept.then(|| {
+        let means = features.column_means();
+        features.add_to_rows(-1.0, &means);
+        means
+    });
+    let factor = factorise(gram_of_columns(&features), xi)?;
+    let coefficients = factor.solve(multiply_transposed(&features, targets.matrix()));
+    let mut constants = vec![0.0; coefficients.cols()];
+    if let Some(means) = means {
+        let of_targets = targets.matrix().column_means();
+        for (c, constant) in constants.iter_mut().enumerate() {
+            let of_scores: f64 =
+                means.iter().enumerate().map(|(j, mean)| mean * coefficients[(j, c)]).sum();
+            *constant = of_targets[c] - of_scores;
+        }
+    }
+    Ok(Solution { coefficients, intercept: constants })
+}
+
+/// α = (M + ξI)⁻¹ (Y − 1bᵀ); b is 0, or with an intercept makes the columns of α sum to 0.
+fn solve_dual(gram: Matrix<f64>, targets: &Targets, intercept: bool, xi: f64) -> Result<Solution> {
+    let n = gram.rows();
+    let factor = factorise(gram, xi)?;
+    let mut coefficients = factor.solve(targets.matrix().clone());
+    let mut constants = vec![0.0; coefficients.cols()];
+    if intercept {
+        let ones = factor.solve(Matrix::from_fn(n, 1, |_, _| 1.0));
+        let total: f64 = ones.as_slice().iter().sum();
+        for (c, constant) in constants.iter_mut().enumerate() {
+            let sum: f64 = (0..n).map(|i| coefficients[(i, c)]).sum();
+            *constant = sum / total;
+            (0..n).for_each(|i| coefficients[(i, c)] -= *constant * ones[(i, 0)]);
+        }
+    }
+    Ok(Solution { coefficients, intercept: constants })
+}
+
+fn factorise(mut symmetric: Matrix<f64>, xi: f64) -> Result<Cholesky> {
+    (0..symmetric.rows()).for_each(|i| symmetric[(i, i)] += xi);
+    Cholesky::new(symmetric)
+        .map_err(|pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() })
+}

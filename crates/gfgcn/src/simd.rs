@@ -1,0 +1,90 @@
+//! Run-time choice of vector instructions.
+//!
+//! The kernels are plain loops over small arrays. Each is compiled once per [`Simd`] level, and the
+//! best level that the processor has is picked when the program runs. No level fuses a
+//! multiplication with an addition, so that all of them give the same bits.
+
+/// A set of vector instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Simd {
+    /// What every processor of the architecture has.
+    Baseline,
+    /// 256-bit vectors.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Detected),
+    /// 512-bit vectors.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Detected),
+}
+
+/// Only made where the processor was asked: what makes calling the compiled-for code sound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Detected(());
+
+impl Simd {
+    /// The best level of this processor.
+    pub(crate) fn detect() -> Self {
+        *Self::available().last().expect("the baseline is always there")
+    }
+
+    /// Every level of this processor, the best last.
+    pub(crate) fn available() -> &'static [Self] {
+        use std::sync::OnceLock;
+        static LEVELS: OnceLock<Vec<Simd>> = OnceLock::new();
+        LEVELS.get_or_init(|| {
+            #[allow(unused_mut)] // nothing to add on other architectures
+            let mut levels = vec![Simd::Baseline];
+            #[cfg(target_arch = "x86_64")]
+            {
+                if std::is_x86_feature_detected!("avx2") {
+                    levels.push(Simd::Avx2(Detected(())));
+                }
+                if std::is_x86_feature_detected!("avx512f")
+                    && std::is_x86_feature_detected!("avx512vl")
+                {
+                    levels.push(Simd::Avx512(Detected(())));
+                }
+            }
+            levels
+        })
+    }
+
+    /// Runs a closure compiled for this level; mark it `#[inline(always)]`, as all it calls.
+    #[inline(always)]
+    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> R {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
+                work()
+            }
+            #[target_feature(enable = "avx2,avx512f,avx512vl")]
+            fn with_avx512<R>(work: impl FnOnce() -> R) -> R {
+                work()
+            }
+            match self {
+                Simd::Baseline => work(),
+                // SAFETY: `Detected` says that the processor has the instructions.
+                Simd::Avx2(Detected(())) => unsafe { with_avx2(work) },
+                // SAFETY: as above.
+                Simd::Avx512(Detected(())) => unsafe { with_avx512(work) },
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        work()
+    }
+}
+
+/// Asks for the cache line of an entry that will be read soon; does nothing where the processor
+/// cannot be asked.
+#[inline(always)]
+pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(entry) = slice.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing that the program can see, and the address is valid.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
+}

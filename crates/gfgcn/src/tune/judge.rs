@@ -1,0 +1,245 @@
+//! Who wins, and what the winner is worth.
+//!
+//! The first candidate is the incumbent. It gives way only to one that beats it beyond chance: of
+//! the left-out nodes that just one of the two classifies, so many more must be the other's that the
+//! surplus is twice its standard error. Without that, the best of a hundred equally good candidates
+//! wins by luck, and with few labels is worse than a good default.
+//!
+//! The best of many candidates looks better than it is: its left-out accuracy is partly luck. So the
+//! expected accuracy is not read off the winner. Instead the choice is repeated many times on a random
+//! part of the training nodes, and each time the winner is judged on the rest, which had no say in
+//! it (after the bias-corrected cross-validation of Tsamardinos and others, 2018).
+
+use super::{Combination, Contender};
+use crate::ridge::{RidgePath, decode};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Repetitions of the choice.
+const REPETITIONS: usize = 200;
+
+/// The accuracy to expect on nodes that had no part in the choice.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Expected {
+    /// 0 to 1.
+    pub accuracy: f64,
+    /// The standard error of a share of so many nodes.
+    pub std_error: f64,
+}
+
+/// Which left-out nodes each λ of a combination classified.
+pub(super) struct Trials {
+    pub(super) combination: Combination,
+    penalties: Vec<f64>,
+    nodes: usize,
+    /// Per λ; `None` where it is too large for double precision.
+    left_out: Vec<Option<LeftOut>>,
+}
+
+#[derive(Clone, Default)]
+struct LeftOut {
+    /// One bit per training node, in order.
+    correct: Bits,
+    squared_error: f64,
+}
+
+/// A set of training nodes.
+#[derive(Clone, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn insert(&mut self, k: usize) {
+        if self.0.len() <= k / 64 {
+            self.0.resize(k / 64 + 1, 0);
+        }
+        self.0[k / 64] |= 1 << (k % 64);
+    }
+
+    fn count(&self, within: Option<&Bits>) -> usize {
+        match within {
+            None => self.0.iter().map(|word| word.count_ones() as usize).sum(),
+            Some(other) => {
+                self.0.iter().zip(&other.0).map(|(a, b)| (a & b).count_ones() as usize).sum()
+            }
+        }
+    }
+
+    /// Whether, of the nodes in just one of two sets, this one has more by over two standard errors.
+    fn beats_beyond_chance(&self, other: &Bits, within: Option<&Bits>) -> bool {
+        let mut common = self.clone();
+        common.0.truncate(other.0.len());
+        common.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
+        let both = common.count(within) as f64;
+        let (own, others) = (self.count(within) as f64 - both, other.count(within) as f64 - both);
+        own - others > 2.0 * (own + others).sqrt()
+    }
+
+    fn union(&mut self, other: &Bits) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+}
+
+impl Trials {
+    pub(super) fn new(
+        combination: Combination,
+        path: &RidgePath,
+        penalties: Vec<f64>,
+        classes: usize,
+    ) -> Self {
+        let (targets, truth) = (path.targets().matrix(), path.targets().classes());
+        let left_out = path.leave_one_out(
+            &penalties,
+            |sum: &mut LeftOut, node, prediction| {
+                if decode(prediction, classes) == truth[node] {
+                    sum.correct.insert(node);
+                }
+                let differences = prediction.iter().zip(targets.row(node)).map(|(p, t)| p - t);
+                sum.squared_error += differences.map(|d| d * d).sum::<f64>();
+            },
+            |sum, other| {
+                sum.correct.union(&other.correct);
+                sum.squared_error += other.squared_error;
+            },
+        );
+        Trials { combination, penalties, nodes: truth.len(), left_out }
+    }
+
+    /// The best λ, counting only some nodes: its position, score and error, the larger score the
+    /// better and the smaller error of equals.
+    fn best(&self, within: Option<&Bits>) -> Option<Verdict> {
+        let counts: Vec<Option<usize>> = self
+            .left_out
+            .iter()
+            .map(|trial| trial.as_ref().map(|t| t.correct.count(within)))
+            .collect();
+        let at = |position: Option<usize>| position.and_then(|p| counts.get(p).copied().flatten());
+        let verdicts = counts.iter().enumerate().filter_map(|(position, own)| {
+            // Together with the neighbours on the grid, as when only λ is chosen.
+            let own = (*own)?;
+            let before = at(position.checked_sub(1)).unwrap_or(own);
+            let after = at(Some(position + 1)).unwrap_or(own);
+            let error = self.left_out[position].as_ref()?.squared_error;
+            Some(Verdict { position, score: before + 2 * own + after, error })
+        });
+        verdicts.reduce(|best, next| if next.beats(&best) { next } else { best })
+    }
+
+    pub(super) fn contender(&self, position: usize) -> Contender {
+        let Combination { filter, kernel, row_normalize } = self.combination;
+        let trial = self.left_out[position].as_ref().expect("a winner was judged");
+        let nodes = self.nodes as f64;
+        Contender {
+            filter,
+            kernel,
+            row_normalize,
+            lambda: self.penalties[position].recip(),
+            accuracy: trial.correct.count(None) as f64 / nodes,
+            squared_error: trial.squared_error / nodes,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Verdict {
+    position: usize,
+    score: usize,
+    error: f64,
+}
+
+impl Verdict {
+    fn beats(&self, other: &Verdict) -> bool {
+        self.score > other.score || (self.score == other.score && self.error < other.error)
+    }
+}
+
+/// The trials from best to worst, each with the position of its best λ.
+pub(super) fn ranking(trials: &[Trials]) -> Vec<(usize, usize)> {
+    let mut verdicts = verdicts(trials, None);
+    verdicts.sort_by(|(_, a), (_, b)| b.score.cmp(&a.score).then(a.error.total_cmp(&b.error)));
+    verdicts.into_iter().map(|(k, verdict)| (k, verdict.position)).collect()
+}
+
+fn verdicts(trials: &[Trials], within: Option<&Bits>) -> Vec<(usize, Verdict)> {
+    trials.iter().enumerate().filter_map(|(k, t)| Some((k, t.best(within)?))).collect()
+}
+
+/// The trials that are chosen, with the position of their best λ; the first trials are the incumbent.
+pub(super) fn choice(trials: &[Trials]) -> Option<(usize, usize)> {
+    choice_within(trials, None)
+}
+
+fn choice_within(trials: &[Trials], within: Option<&Bits>) -> Option<(usize, usize)> {
+    let verdicts = verdicts(trials, within);
+    let incumbent = verdicts.iter().find(|(k, _)| *k == 0).copied();
+    let bits = |(k, verdict): &(usize, Verdict)| {
+        trials[*k].left_out[verdict.position].as_ref().map(|trial| &trial.correct)
+    };
+    let may_win =
+        |candidate: &(usize, Verdict)| match (incumbent.as_ref().and_then(bits), bits(candidate)) {
+            (Some(incumbent), Some(own)) => own.beats_beyond_chance(incumbent, within),
+            _ => true,
+        };
+    let challengers = verdicts.iter().copied().filter(may_win);
+    let best = challengers.reduce(|best, next| if next.1.beats(&best.1) { next } else { best });
+    best.or(incumbent).map(|(k, verdict)| (k, verdict.position))
+}
+
+/// Repeats the choice on two thirds of the nodes and judges it on the rest.
+pub(super) fn expected(trials: &[Trials]) -> Expected {
+    let nodes = trials.first().map_or(0, |trials| trials.nodes);
+    let judge = |repetition: usize| {
+        let mut random = ChaCha8Rng::seed_from_u64(repetition as u64);
+        let (mut chosen_on, mut judged_on) = (Bits::default(), Bits::default());
+        for node in 0..nodes {
+            if random.next_u32() % 3 < 2 { &mut chosen_on } else { &mut judged_on }.insert(node);
+        }
+        let correct = choice_within(trials, Some(&chosen_on))
+            .and_then(|(k, position)| trials[k].left_out[position].as_ref())
+            .map_or(0, |trial| trial.correct.count(Some(&judged_on)));
+        (correct, judged_on.count(None))
+    };
+    let (correct, judged) = (0..REPETITIONS)
+        .into_par_iter()
+        .map(judge)
+        .reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b + d));
+    let accuracy = correct as f64 / judged.max(1) as f64;
+    // One success and one failure more, so that a few nodes without a failure prove little.
+    let n = nodes as f64;
+    let share = (accuracy * n + 1.0) / (n + 2.0);
+    let std_error = (share * (1.0 - share) / (n + 2.0)).sqrt();
+    Expected { accuracy, std_error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bits(nodes: impl IntoIterator<Item = usize>) -> Bits {
+        let mut bits = Bits::default();
+        nodes.into_iter().for_each(|node| bits.insert(node));
+        bits
+    }
+
+    #[test]
+    fn sets_are_counted_joined_and_compared() {
+        let (mut a, b) = (bits([0, 63, 64, 200]), bits([63, 64, 65]));
+        assert_eq!((a.count(None), a.count(Some(&b)), b.count(Some(&a))), (4, 2, 2));
+        a.union(&b);
+        assert_eq!(a.count(None), 5);
+    }
+
+    #[test]
+    fn a_surplus_within_chance_does_not_win() {
+        // 10 nodes against 5: a surplus of 5 with a standard error of √15.
+        let (a, b) = (bits(0..10), bits(10..15));
+        assert!(!a.beats_beyond_chance(&b, None));
+        // 20 against 5: a surplus of 15 with a standard error of 5.
+        let (a, b) = (bits(0..20), bits(20..25));
+        assert!(a.beats_beyond_chance(&b, None) && !b.beats_beyond_chance(&a, None));
+        assert!(!a.beats_beyond_chance(&b, Some(&bits(0..3))), "only three nodes count");
+        assert!(!a.beats_beyond_chance(&a, None));
+    }
+}
