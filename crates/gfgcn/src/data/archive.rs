@@ -8,27 +8,30 @@
 use super::limits;
 use crate::error::{Error, Result};
 use std::collections::HashSet;
-use std::io::{Cursor, Read, Write};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use zip::ZipArchive;
+use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 /// Beyond [`limits::FREE`], a member may expand to this multiple of the archive's size.
 const MAX_RATIO: u64 = 200;
 
 /// An open archive of arrays.
-pub(crate) struct Archive<'a> {
-    zip: ZipArchive<Cursor<&'a [u8]>>,
+pub(crate) struct Archive<R> {
+    zip: ZipArchive<R>,
     /// Member names without the `.npy` ending, by position.
     names: Vec<String>,
     /// Bytes that a member may expand to.
     limit: u64,
 }
 
-impl<'a> Archive<'a> {
+impl<R: Read + Seek> Archive<R> {
     /// Opens an archive and checks its list of members.
-    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self> {
-        let zip = ZipArchive::new(Cursor::new(bytes))
-            .map_err(|e| Error::Format(format!("is not a readable .npz (zip) archive ({e})")))?;
+    pub(crate) fn open(mut source: R) -> Result<Self> {
+        let length = source.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        let tail = tail(&mut source, length).map_err(Error::Read)?;
+        let zip = ZipArchive::new(source)
+            .map_err(|e| unreadable("is not a readable .npz (zip) archive", e))?;
         let mut names = Vec::with_capacity(zip.len());
         let mut seen = HashSet::new();
         for name in zip.file_names() {
@@ -44,7 +47,7 @@ impl<'a> Archive<'a> {
             }
             names.push(name);
         }
-        if let Some(listed) = listed_members(bytes)
+        if let Some(listed) = listed_members(&tail)
             && listed != names.len()
         {
             return Err(Error::Format(format!(
@@ -52,7 +55,7 @@ impl<'a> Archive<'a> {
                 names.len()
             )));
         }
-        let limit = limits::FREE + MAX_RATIO.saturating_mul(bytes.len() as u64);
+        let limit = limits::FREE + MAX_RATIO.saturating_mul(length);
         Ok(Archive { zip, names, limit })
     }
 
@@ -75,10 +78,8 @@ impl<'a> Archive<'a> {
     }
 
     fn read_at(&mut self, position: usize) -> Result<Vec<u8>> {
-        let mut member = self
-            .zip
-            .by_index(position)
-            .map_err(|e| Error::Format(format!("cannot be opened ({e})")))?;
+        let mut member =
+            self.zip.by_index(position).map_err(|e| unreadable("cannot be opened", e))?;
         if member.size() > self.limit {
             return Err(too_large(member.size(), member.compressed_size()));
         }
@@ -87,7 +88,7 @@ impl<'a> Archive<'a> {
         (&mut member)
             .take(self.limit + 1)
             .read_to_end(&mut bytes)
-            .map_err(|e| Error::Format(format!("cannot be decompressed ({e})")))?;
+            .map_err(|e| unreadable("cannot be decompressed", e.into()))?;
         if bytes.len() as u64 > self.limit {
             return Err(too_large(bytes.len() as u64, member.compressed_size()));
         }
@@ -102,11 +103,28 @@ fn too_large(size: u64, compressed: u64) -> Error {
     ))
 }
 
+/// A disk that fails is not the archive's fault.
+fn unreadable(what: &str, error: ZipError) -> Error {
+    match error {
+        ZipError::Io(error) if error.raw_os_error().is_some() => Error::Read(error),
+        other => Error::Format(format!("{what} ({other})")),
+    }
+}
+
+/// The bytes among which the end record must be: it has 22, and a comment of 16-bit length.
+fn tail<R: Read + Seek>(source: &mut R, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.seek(SeekFrom::Start(length.saturating_sub(22 + u64::from(u16::MAX))))?;
+    source.read_to_end(&mut bytes)?;
+    source.rewind()?;
+    Ok(bytes)
+}
+
 /// The number of members that the end of the archive claims, unless it is in the 64-bit record.
-fn listed_members(bytes: &[u8]) -> Option<usize> {
+fn listed_members(tail: &[u8]) -> Option<usize> {
     const END: &[u8] = b"PK\x05\x06";
-    let start = bytes.windows(END.len()).rposition(|window| window == END)?;
-    let count = bytes.get(start + 10..start + 12)?;
+    let start = tail.windows(END.len()).rposition(|window| window == END)?;
+    let count = tail.get(start + 10..start + 12)?;
     let count = u16::from_le_bytes([count[0], count[1]]);
     (count != u16::MAX).then_some(usize::from(count))
 }
