@@ -5,10 +5,11 @@
 //! the member: the weights of a large graph are all 1 and compress a thousandfold, but the edges
 //! beside them do not.
 
-use super::limits;
+use super::{limits, npy};
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::mem::ManuallyDrop;
 use zip::ZipArchive;
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -145,4 +146,51 @@ pub(crate) fn to_bytes(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     };
     write().expect("writing to memory does not fail");
     zip.finish().expect("writing to memory does not fail").into_inner()
+}
+
+/// An archive of arrays that is written piece by piece, not compressed, and never held in memory;
+/// with a fixed date and system, so that the same data give the same bytes everywhere.
+///
+/// One that is not finished is abandoned: left to itself, the inner writer would finish it when
+/// dropped and print to standard error that a full disk is full.
+pub(crate) struct Writer<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
+
+impl<W: Write + Seek> Writer<W> {
+    pub(crate) fn new(target: W) -> Self {
+        Writer(ManuallyDrop::new(ZipWriter::new(target)))
+    }
+
+    /// Begins the next array; its items follow, written in little-endian order.
+    pub(crate) fn start(&mut self, name: &str, descr: &str, shape: &[usize]) -> io::Result<()> {
+        /// Items from which an array may be too large for the 32-bit fields of an archive.
+        const LARGE: usize = 1 << 28;
+        let options = SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored)
+            .system(zip::System::Unix)
+            .large_file(shape.iter().product::<usize>() >= LARGE);
+        self.0.start_file(format!("{name}.npy"), options).map_err(system_error)?;
+        self.0.write_all(&npy::header(descr, shape))
+    }
+
+    pub(crate) fn finish(self) -> io::Result<()> {
+        ManuallyDrop::into_inner(self.0).finish().map(drop).map_err(system_error)
+    }
+}
+
+impl<W: Write + Seek> Write for Writer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// The system's own error where there is one.
+fn system_error(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        other => other.into(),
+    }
 }
