@@ -83,7 +83,7 @@ enum Command {
     Fit(fit::Arguments),
     Predict(predict::Arguments),
     Inspect(inspect::Arguments),
-    /// List, describe, download and convert datasets
+    /// List, describe, download, convert and make datasets
     #[command(subcommand)]
     Data(data::Command),
 }
