@@ -5,7 +5,7 @@ mod zip;
 
 use gfgcn::data::npz::{from_bytes, to_bytes};
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "adj_data",
     "adj_indices",
     "adj_indptr",
@@ -28,6 +28,7 @@ const NAMES: [&str; 22] = [
     "test_mask",
     "idx_to_node",
     "adj_matrix.data",
+    "adj_symmetric",
 ];
 
 /// Reads an archive. Input that does not begin like one holds arrays, each after the number of its

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Set by Ctrl-C; a download looks at it and cleans up after itself.
+/// Set by Ctrl-C; what takes long to write looks at it and cleans up after itself.
 pub(crate) static CANCELLED: AtomicBool = AtomicBool::new(false);
 /// Whether something is under way that looks at [`CANCELLED`].
 static STOPS_BY_ITSELF: AtomicBool = AtomicBool::new(false);

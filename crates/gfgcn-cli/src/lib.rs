@@ -87,7 +87,7 @@ enum Command {
     Tune(tune::Arguments),
     Predict(predict::Arguments),
     Inspect(inspect::Arguments),
-    /// List, describe, download and convert datasets
+    /// List, describe, download, convert and make datasets
     #[command(subcommand)]
     Data(data::Command),
 }

@@ -96,9 +96,9 @@ impl Common {
 }
 
 /// What the parser of the arguments shows beside the option and its value.
-type Refusal = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
-fn number(text: &str) -> Result<f64, Refusal> {
+pub(crate) fn number(text: &str) -> Result<f64, Refusal> {
     text.parse().map_err(|_| "not a number".into())
 }
 

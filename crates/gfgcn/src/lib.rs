@@ -32,6 +32,7 @@
 //! | to | see |
 //! |---|---|
 //! | read and write data | [`data`]: [`data::npz`], [`data::TableFiles`], [`data::planetoid`] |
+//! | make data of any size | [`data::Synthetic`] |
 //! | choose a filter, a kernel | [`filter::Filter`], [`kernel::Kernel`] |
 //! | train and predict | [`Classifier`], [`Model`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |

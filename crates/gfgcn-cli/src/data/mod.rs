@@ -4,6 +4,7 @@ mod convert;
 mod get;
 mod info;
 mod list;
+mod synth;
 
 use crate::Global;
 use crate::output::Output;
@@ -15,6 +16,7 @@ pub(crate) enum Command {
     Info(info::Arguments),
     Get(get::Arguments),
     Convert(convert::Arguments),
+    Synth(synth::Arguments),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, output: &Output) -> anyhow::Result<()> {
@@ -23,5 +25,6 @@ pub(crate) fn run(command: &Command, global: &Global, output: &Output) -> anyhow
         Command::Info(arguments) => info::run(arguments, global, output),
         Command::Get(arguments) => get::run(arguments, global, output),
         Command::Convert(arguments) => convert::run(arguments, global, output),
+        Command::Synth(arguments) => synth::run(arguments, output),
     }
 }

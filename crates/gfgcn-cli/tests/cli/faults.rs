@@ -39,7 +39,11 @@ fn a_full_standard_output_is_one() {
 #[test]
 fn an_interrupt_ends_the_program_at_once() {
     let sandbox = Sandbox::new();
-    let jobs = ["evaluate pubmed --depths 10000", "fit pubmed --depth 10000 -o m.model"];
+    let jobs = [
+        "evaluate pubmed --depths 10000",
+        "fit pubmed --depth 10000 -o m.model",
+        "data synth --nodes 1000000 --edges 100000000 --classes 9 --features 999 -o x.npz",
+    ];
     for arguments in jobs {
         let mut command = sandbox.gfgcn(arguments);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -86,6 +90,7 @@ fn a_full_disk_keeps_the_old_file() {
         ("predict cora.model cora -o", "out.parquet"),
         ("predict cora.model cora -o", "out.npz"),
         ("data convert cora", "cora.npz"),
+        ("data synth --nodes 99 --edges 200 --classes 2 --features 9 -o", "synth.npz"),
     ];
     for (command, output) in jobs {
         for old in [None, Some("old")] {
@@ -111,6 +116,10 @@ fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
     for part in ["the evaluation needs about", "MiB are available", "--threads"] {
         assert!(run.stderr.contains(part), "{part:?} is missing in {run:?}");
     }
+    let job = "data synth -o x.npz --nodes 2000000000 --edges 5 --classes 2 --features 1";
+    let run = run_after(&sandbox, "ulimit -v 1000000", job);
+    assert_eq!(run.status, Some(4), "{run:?}");
+    assert!(run.stderr.contains("drawing the graph needs about"), "{run:?}");
     // Wherever the limit lies, an allocation that fails would be a crash.
     for kilobytes in [200_000, 400_000, 800_000] {
         for job in ["evaluate cora --splits 2 --depths 2", "fit cora -o m.model --force"] {

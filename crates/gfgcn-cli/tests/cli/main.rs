@@ -8,3 +8,4 @@ mod faults;
 #[cfg(unix)]
 mod refusals;
 mod sandbox;
+mod synth;

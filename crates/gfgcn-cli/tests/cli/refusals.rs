@@ -140,9 +140,83 @@ const OUTPUTS: &[Case] = &[
     ("data convert cora no/x.npz", INPUT, &["there is no folder no"]),
 ];
 
+const SYNTHETIC: &[Case] = &[
+    ("data synth -o x.npz --nodes 9", USAGE, &["--edges <M>", "--classes <C>", "--features <D>"]),
+    (
+        "data synth -o x.npz --nodes 0 --edges 0 --classes 2 --features 1",
+        USAGE,
+        &["nodes is 0", "2 to 2147483647"],
+    ),
+    (
+        "data synth -o x.npz --nodes -5 --edges 0 --classes 2 --features 1",
+        USAGE,
+        &["'-5' for '--nodes <N>'", "not a whole number"],
+    ),
+    (
+        "data synth -o x.npz --nodes 99999999999999999999 --edges 0 --classes 2 --features 1",
+        USAGE,
+        &["'99999999999999999999' for '--nodes <N>'", "too large"],
+    ),
+    (
+        "data synth -o x.npz --nodes 1e6 --edges 0 --classes 2 --features 1",
+        USAGE,
+        &["'1e6' for '--nodes <N>'", "not a whole number"],
+    ),
+    (
+        "data synth -o x.npz --nodes 100 --edges 5000 --classes 2 --features 1",
+        USAGE,
+        &["edges is 5000", "0 to 1237", "a quarter of all pairs"],
+    ),
+    (
+        "data synth -o x.npz --nodes 100 --edges 10 --classes 101 --features 1",
+        USAGE,
+        &["classes is 101", "2 to 100"],
+    ),
+    (
+        "data synth -o x.npz --nodes 100 --edges 10 --classes 2 --features 0",
+        USAGE,
+        &["features is 0", "1 to 1048576"],
+    ),
+    (
+        "data synth -o x.npz --nodes 100 --edges 10 --classes 2 --features 1 --homophily nan",
+        USAGE,
+        &["homophily is NaN", "0 to 1"],
+    ),
+    (
+        "data synth -o x.npz --nodes 100 --edges 10 --classes 100 --features 1 --homophily 1",
+        USAGE,
+        &["homophily is 1", "only 0 pairs"],
+    ),
+    (
+        "data synth -o x.npz --nodes 100 --edges 10 --classes 2 --features 1 --seed -1",
+        USAGE,
+        &["'-1' for '--seed <SEED>'"],
+    ),
+    (
+        "data synth -o cora.npz --nodes 100 --edges 10 --classes 2 --features 1",
+        INPUT,
+        &["cora.npz: is there already; use --force"],
+    ),
+    (
+        "data synth -o x.csv --nodes 100 --edges 10 --classes 2 --features 1",
+        INPUT,
+        &["x.csv: ", "end in .npz"],
+    ),
+    (
+        "data synth -o no/x.npz --nodes 100 --edges 10 --classes 2 --features 1",
+        INPUT,
+        &["there is no folder no"],
+    ),
+];
+
 #[test]
 fn numbers_out_of_range_are_refused() {
     check(NUMBERS);
+}
+
+#[test]
+fn synthetic_datasets_that_cannot_be_made_are_refused() {
+    check(SYNTHETIC);
 }
 
 #[test]

@@ -16,11 +16,13 @@ mod npy;
 pub mod npz;
 mod pickle;
 pub mod planetoid;
+mod synthetic;
 mod table;
 mod tabular;
 
 pub use dataset::Dataset;
 pub use files::{read_file, temporary_beside, write_atomically};
 pub use labels::{Labels, UNLABELLED};
+pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
 pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};
 pub use tabular::{TableFiles, read_split, write_folder};

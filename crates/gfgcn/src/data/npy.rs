@@ -279,8 +279,8 @@ fn parse_descr(text: &str) -> Result<(Kind, usize, bool)> {
     }
 }
 
-/// The bytes of an `.npy` file with the given type, shape and little-endian payload in C order.
-pub(crate) fn encode(descr: &str, shape: &[usize], payload: &[u8]) -> Vec<u8> {
+/// The bytes of an `.npy` file before the payload, which is little-endian and in C order.
+pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let lengths: String = shape.iter().map(|length| format!("{length},")).collect();
     let mut header =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
@@ -288,13 +288,12 @@ pub(crate) fn encode(descr: &str, shape: &[usize], payload: &[u8]) -> Vec<u8> {
     let unpadded = MAGIC.len() + 4 + header.len() + 1;
     header.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
     header.push('\n');
-    let mut bytes = Vec::with_capacity(MAGIC.len() + 4 + header.len() + payload.len());
-    bytes.extend_from_slice(MAGIC);
-    bytes.extend_from_slice(&[1, 0]);
-    bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
-    bytes.extend_from_slice(header.as_bytes());
-    bytes.extend_from_slice(payload);
-    bytes
+    [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat()
+}
+
+/// The bytes of an `.npy` file with the given type, shape and little-endian payload in C order.
+pub(crate) fn encode(descr: &str, shape: &[usize], payload: &[u8]) -> Vec<u8> {
+    [&header(descr, shape), payload].concat()
 }
 
 /// An array of fixed-width Unicode text.

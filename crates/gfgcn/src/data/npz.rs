@@ -3,6 +3,7 @@
 //! | members | meaning |
 //! |---|---|
 //! | `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape` | adjacency in compressed rows; or `adj_matrix`, dense |
+//! | `adj_symmetric` | one true value where each edge is stored in one direction only; optional |
 //! | `attr_data`, `attr_indices`, `attr_indptr`, `attr_shape` | features in compressed rows; or `attr_matrix`, dense |
 //! | `labels` | one integer per node, −1 for unlabelled; may be absent |
 //! | `class_names`, `node_names`, `attr_names` | text, optional |
@@ -12,7 +13,7 @@
 //! skipped with a note and never unpickled.
 
 use super::archive::{self, Archive};
-use super::files::{read_file, write_atomically};
+use super::files::{open, write_atomically};
 use super::npy::{self, Array, Kind};
 use super::{Dataset, Labels, UNLABELLED};
 use crate::error::{Error, Result};
@@ -22,17 +23,25 @@ use crate::matrix::{Matrix, SparseMatrix, check_offsets};
 use crate::model::Predictions;
 use crate::split::Split;
 use std::collections::HashSet;
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// Reads a dataset from a file.
 pub fn read(path: &Path, name: &str) -> Result<Dataset> {
-    from_bytes(&read_file(path)?, name).map_err(|error| error.in_file(path))
+    from_source(BufReader::new(open(path)?), name).map_err(|error| error.in_file(path))
 }
 
 /// Reads a dataset from the bytes of an archive.
 pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Dataset> {
-    let mut members = Members::open(bytes)?;
-    let (graph, repairs) = members.matrix("adj", "the graph", RawMatrix::into_graph)?;
+    from_source(Cursor::new(bytes), name)
+}
+
+fn from_source(source: impl Read + Seek, name: &str) -> Result<Dataset> {
+    let mut members = Members::open(source)?;
+    let (graph, mut repairs) = members.matrix("adj", "the graph", RawMatrix::into_graph)?;
+    if members.flag("adj_symmetric")? {
+        repairs.symmetrized = 0;
+    }
     let features = members.matrix("attr", "the features", RawMatrix::into_features)?;
     let class_names = members.texts("class_names")?;
     let labels = match members.integers("labels", Some(UNLABELLED))? {
@@ -61,9 +70,9 @@ pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Dataset> {
 
 /// The split in an archive of index arrays or masks, for a graph of `nodes` nodes.
 pub fn read_split(path: &Path, nodes: usize) -> Result<Split> {
-    let bytes = read_file(path)?;
+    let source = BufReader::new(open(path)?);
     let read = || {
-        let mut members = Members::open(&bytes)?;
+        let mut members = Members::open(source)?;
         members.split(nodes)?.ok_or_else(|| {
             Error::Format("has neither train_idx nor train_mask, so there is no split in it".into())
         })
@@ -235,8 +244,8 @@ fn check_square(rows: usize, cols: usize) -> Result<()> {
 }
 
 /// The arrays of an archive by name.
-struct Members<'a> {
-    archive: Archive<'a>,
+struct Members<R> {
+    archive: Archive<R>,
     /// The names that were asked for.
     read: HashSet<String>,
     notes: Vec<String>,
@@ -244,9 +253,9 @@ struct Members<'a> {
 
 const PARTS: [&str; 3] = ["train", "val", "test"];
 
-impl<'a> Members<'a> {
-    fn open(bytes: &'a [u8]) -> Result<Self> {
-        let archive = Archive::open(bytes)?;
+impl<R: Read + Seek> Members<R> {
+    fn open(source: R) -> Result<Self> {
+        let archive = Archive::open(source)?;
         Ok(Members { archive, read: HashSet::new(), notes: Vec::new() })
     }
 
@@ -271,6 +280,15 @@ impl<'a> Members<'a> {
             check_dimensions(array, 1)?;
             array.integers(nan)
         })
+    }
+
+    /// Whether a member is there and true.
+    fn flag(&mut self, name: &str) -> Result<bool> {
+        let flag = self.with(name, |array| match array.integers(None)?[..] {
+            [value @ (0 | 1)] => Ok(value == 1),
+            _ => Err(Error::Format("must have one entry, true or false".into())),
+        })?;
+        Ok(flag.unwrap_or(false))
     }
 
     /// Text, or `None` with a note where the member holds Python objects.

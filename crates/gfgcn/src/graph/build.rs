@@ -168,11 +168,14 @@ fn compress(nodes: usize, edges: &[Arc]) -> Graph {
     }
     let mut next: Vec<u64> = offsets[..nodes].to_vec();
     let mut neighbours = vec![0u32; 2 * edges.len()];
-    let mut weights = vec![1.0f32; 2 * edges.len()];
+    let weighted = edges.iter().any(|edge| edge.weight != 1.0);
+    let mut weights = weighted.then(|| vec![1.0f32; 2 * edges.len()]);
     let mut place = |row: u32, neighbour: u32, weight: f32| {
         let slot = &mut next[row as usize];
         neighbours[*slot as usize] = neighbour;
-        weights[*slot as usize] = weight;
+        if let Some(weights) = &mut weights {
+            weights[*slot as usize] = weight;
+        }
         *slot += 1;
     };
     // Smaller neighbours first, then larger ones: each row comes out sorted.
@@ -182,8 +185,7 @@ fn compress(nodes: usize, edges: &[Arc]) -> Graph {
     for edge in edges {
         place(edge.from, edge.to, edge.weight);
     }
-    let weighted = edges.iter().any(|edge| edge.weight != 1.0);
-    Graph { offsets, neighbours, weights: weighted.then_some(weights) }
+    Graph { offsets, neighbours, weights }
 }
 
 #[cfg(test)]

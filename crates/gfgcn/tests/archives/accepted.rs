@@ -159,6 +159,18 @@ fn variations() -> Vec<(&'static str, Arrays, &'static [&'static str])> {
             &["4 edges stored in one direction only"],
         ),
         (
+            "half of a symmetric adjacency",
+            graph(&[1.0; 4], &[1.0, 2.0, 2.0, 2.0], &[0.0, 2.0, 3.0, 3.0, 4.0, 4.0])
+                .with("adj_symmetric", vector("|b1", &[1.0])),
+            &[],
+        ),
+        (
+            "not half of one",
+            graph(&[1.0; 4], &[1.0, 2.0, 2.0, 2.0], &[0.0, 2.0, 3.0, 3.0, 4.0, 4.0])
+                .with("adj_symmetric", array("'|b1'", "", &[0])),
+            &["4 edges stored in one direction only"],
+        ),
+        (
             "partly directed",
             graph(&[1.0; 5], &[1.0, 2.0, 0.0, 2.0, 2.0], &[0.0, 2.0, 4.0, 4.0, 5.0, 5.0]),
             &["3 edges stored in one direction only"],

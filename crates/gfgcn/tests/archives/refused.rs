@@ -105,6 +105,18 @@ fn graphs() -> Vec<Case> {
         ("weight too large", "adj_data", weights(1e39), &["adj", "node 0 to node 2", "finite"]),
         ("negative weight", "adj_data", weights(-0.5), &["adj", "-0.5", "not negative"]),
         ("not square", "adj_shape", vector("<i8", &[5.0, 6.0]), &["adj", "5 × 6", "square"]),
+        (
+            "half symmetric",
+            "adj_symmetric",
+            vector("|u1", &[2.0]),
+            &["adj_symmetric", "one entry, true or false"],
+        ),
+        (
+            "symmetric twice",
+            "adj_symmetric",
+            vector("|b1", &[1.0, 1.0]),
+            &["adj_symmetric", "one entry, true or false"],
+        ),
         ("three sizes", "adj_shape", vector("<i8", &[5.0, 5.0, 1.0]), &["adj_shape", "3 entries"]),
         (
             "negative size",
@@ -416,6 +428,7 @@ fn archives_with_odd_members_are_refused() {
         ("not a zip", b"id,label\n".to_vec(), &["zip"][..]),
         ("empty", vec![], &["zip"]),
         ("an array", vector("<i8", &[1.0]), &["zip"]),
+        ("far from its end", [small_members(|_| ()), vec![0; 1 << 17]].concat(), &["zip"]),
         ("twice", renamed("adj_data.npy"), &["twice"]),
         ("twice, once without ending", renamed("adj_data"), &["\"adj_data\"", "twice"]),
         ("outside", renamed("../labels.npy"), &["../labels.npy", "outside"]),
