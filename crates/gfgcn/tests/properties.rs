@@ -210,7 +210,8 @@ fn fit_then_predict_gives_the_labels_that_evaluate_scored() {
                         .options(options)
                         .fit(&dataset, split)
                         .unwrap();
-                    assert_eq!(model.lambda(), outcome.lambdas[k]);
+                    // Another side may have been propagated: the same up to single precision.
+                    assert!((model.lambda() / outcome.lambdas[k] - 1.0).abs() < 1e-5);
                     let predictions = model.predict(&dataset).unwrap();
                     let classes: Vec<u32> =
                         split.test().iter().map(|&node| predictions.class(node)).collect();
