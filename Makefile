@@ -1,8 +1,9 @@
 # The commands of contributors and of CI are the same.
 
 CARGO ?= cargo
+PYTHON ?= python3
 
-.PHONY: build test test-full check format fuzz
+.PHONY: build test test-full check format fuzz bench bench-kernels
 
 build:
 	$(CARGO) build --release
@@ -10,6 +11,7 @@ build:
 # Formatting, lints, documentation and every test.
 test: check
 	$(CARGO) test --workspace
+	$(PYTHON) -W error benchsuite/tests/test_runner.py
 
 # Also the fuzz targets for a minute each (installs cargo-fuzz).
 test-full: test fuzz
@@ -27,3 +29,11 @@ fuzz:
 	for target in planetoid npz model; do \
 		$(CARGO) fuzz run $$target -s none -- -max_total_time=60 -rss_limit_mb=1024 || exit 1; \
 	done
+
+# Against other programs, on a quiet machine; takes an hour. Options in BENCH: see benchsuite/README.md.
+bench:
+	$(PYTHON) benchsuite/run.py $(BENCH)
+
+# The arithmetic, piece by piece.
+bench-kernels:
+	$(CARGO) bench -p gfgcn-bench

@@ -1,0 +1,75 @@
+//! The arithmetic that everything else is made of, piece by piece, on made-up data of the size of
+//! PubMed's training part.
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use gfgcn::graph::{Graph, Normalization, Propagator};
+use gfgcn::linalg::{Tridiagonal, gram_of_columns, gram_of_rows};
+use gfgcn::matrix::Matrix;
+use gfgcn::ridge::{RidgePath, Targets, penalty_grid};
+use std::hint::black_box;
+
+const NODES: usize = 20_000;
+const EDGES: usize = 45_000;
+const TRAIN: usize = 2_000;
+const FEATURES: usize = 500;
+const CLASSES: usize = 3;
+
+/// Whole numbers without a pattern (SplitMix64).
+fn scrambled(k: usize) -> u64 {
+    let mut z = (k as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn value(i: usize, j: usize) -> f64 {
+    scrambled(i * 100_003 + j) as f64 / u64::MAX as f64 - 0.5
+}
+
+fn product(c: &mut Criterion) {
+    let end = |k: usize| (scrambled(k) % NODES as u64) as u32;
+    let edges: Vec<(u32, u32)> = (0..EDGES).map(|k| (end(2 * k), end(2 * k + 1))).collect();
+    let (graph, _) = Graph::from_edges(NODES, &edges, None).expect("the nodes are in range");
+    let propagator = Propagator::new(&graph, Normalization::Symmetric);
+    let mut group = c.benchmark_group("product");
+    for columns in [1, 8, 64, FEATURES] {
+        let x = Matrix::from_fn(NODES, columns, |i, j| value(i, j) as f32);
+        let mut out = Matrix::zeros(NODES, columns);
+        group.bench_function(format!("{columns} columns"), |b| {
+            b.iter(|| propagator.multiply(black_box(&x), &mut out));
+        });
+    }
+}
+
+fn gram(c: &mut Criterion) {
+    let features = Matrix::from_fn(TRAIN, FEATURES, value);
+    let mut group = c.benchmark_group("gram");
+    group.bench_function("of columns", |b| b.iter(|| gram_of_columns(black_box(&features))));
+    group.bench_function("of rows", |b| b.iter(|| gram_of_rows(black_box(&features))));
+}
+
+fn factorisation(c: &mut Criterion) {
+    let gram = gram_of_columns(&Matrix::from_fn(TRAIN, FEATURES, value));
+    c.bench_function("tridiagonal reduction", |b| {
+        b.iter_batched(|| gram.clone(), Tridiagonal::reduce, BatchSize::LargeInput);
+    });
+}
+
+fn path(c: &mut Criterion) {
+    let classes = (0..TRAIN).map(|i| (scrambled(i) % CLASSES as u64) as u32).collect();
+    let targets = Targets::encode(classes, CLASSES);
+    let path = RidgePath::primal(Matrix::from_fn(TRAIN, FEATURES, value), targets, false);
+    let penalties = penalty_grid(path.scale());
+    let mut group = c.benchmark_group("path");
+    group.bench_function("one solution", |b| b.iter(|| path.solve(black_box(penalties[12]))));
+    group.bench_function("leave-one-out of 25", |b| {
+        b.iter(|| path.leave_one_out_candidates(black_box(&penalties), CLASSES));
+    });
+}
+
+criterion_group! {
+    name = kernels;
+    config = Criterion::default().sample_size(20);
+    targets = product, gram, factorisation, path
+}
+criterion_main!(kernels);

@@ -1,0 +1,70 @@
+//! gfgcn as a contestant of the benchmarks: the same tasks as the peers, by the same protocol, on
+//! nothing but the public library.
+
+mod data;
+mod protocol;
+mod scale;
+mod tasks;
+
+use anyhow::Result;
+use clap::Parser;
+use std::path::PathBuf;
+
+/// gfgcn's side of the benchmarks; the runner starts it.
+#[derive(Parser)]
+enum Command {
+    /// Writes the graph that all contestants read, and the splits that they share.
+    Export {
+        /// The original archive.
+        input: PathBuf,
+        /// The archive to write.
+        output: PathBuf,
+        /// Only the largest connected component.
+        #[arg(long)]
+        largest_component: bool,
+        /// Only this many feature columns, the first.
+        #[arg(long)]
+        columns: Option<usize>,
+        /// Where to write random 1:1:8 splits, with the seeds 0 to 19.
+        #[arg(long)]
+        splits: Option<PathBuf>,
+    },
+    /// One product Â·X with all features, dense.
+    Product { data: PathBuf },
+    /// From filtered training features to weights, λ given.
+    Train {
+        data: PathBuf,
+        splits: PathBuf,
+        #[arg(long)]
+        lambda: f64,
+    },
+    /// From filtered training features to weights, λ by leave-one-out.
+    Loo { data: PathBuf, splits: PathBuf },
+    /// From loaded data to predictions for all nodes.
+    Deep {
+        data: PathBuf,
+        splits: PathBuf,
+        #[arg(long)]
+        filter: tasks::FilterName,
+        #[arg(long)]
+        depth: usize,
+    },
+    /// Three filters, seven depths, twenty splits.
+    Sweep { data: PathBuf, splits: PathBuf },
+    /// One product on a large graph, beside the machine's copy bandwidth.
+    Scale { data: PathBuf },
+}
+
+fn main() -> Result<()> {
+    match Command::parse() {
+        Command::Export { input, output, largest_component, columns, splits } => {
+            data::export(&input, &output, largest_component, columns, splits.as_deref())
+        }
+        Command::Product { data } => tasks::product(&data),
+        Command::Train { data, splits, lambda } => tasks::train(&data, &splits, lambda),
+        Command::Loo { data, splits } => tasks::leave_one_out(&data, &splits),
+        Command::Deep { data, splits, filter, depth } => tasks::deep(&data, &splits, filter, depth),
+        Command::Sweep { data, splits } => tasks::sweep(&data, &splits),
+        Command::Scale { data } => scale::scale(&data),
+    }
+}

@@ -1,0 +1,70 @@
+//! The conversation with the runner: one line of JSON when ready, then one per repetition.
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+use std::io::{BufRead, Write};
+use std::time::Instant;
+
+/// Short work is repeated for this long, and the fastest call counts: a single call of a
+/// millisecond would measure cold caches and sleeping threads. Peers do the same.
+const ENOUGH: f64 = 0.2;
+
+/// What one repetition found besides its time.
+#[derive(Default)]
+pub(crate) struct Findings {
+    /// What must agree with the peers.
+    pub(crate) check: Value,
+    /// Further measurements of this repetition.
+    pub(crate) figures: Value,
+}
+
+impl Findings {
+    /// Findings with nothing but a check.
+    pub(crate) fn check(check: Value) -> Self {
+        Findings { check, figures: json!({}) }
+    }
+}
+
+/// Answers the runner until it ends the conversation: `work` is timed, `inspect` is not.
+pub(crate) fn serve<T>(
+    mut work: impl FnMut() -> Result<T>,
+    mut inspect: impl FnMut(T) -> Result<Findings>,
+) -> Result<()> {
+    say(&json!({"ready": {
+        "threads": rayon::current_num_threads(),
+        "versions": {"gfgcn": env!("CARGO_PKG_VERSION")},
+    }}))?;
+    for line in std::io::stdin().lock().lines() {
+        match line?.trim() {
+            "run" => {
+                let (seconds, calls, result) = fastest(&mut work)?;
+                let Findings { check, figures } = inspect(result)?;
+                say(&json!({
+                    "seconds": seconds, "calls": calls, "check": check, "figures": figures,
+                }))?;
+            }
+            "quit" => break,
+            other => bail!("the runner said {other:?}, which is neither run nor quit"),
+        }
+    }
+    Ok(())
+}
+
+fn fastest<T>(work: &mut impl FnMut() -> Result<T>) -> Result<(f64, usize, T)> {
+    let (mut best, mut spent, mut calls) = (f64::INFINITY, 0.0, 0);
+    loop {
+        let start = Instant::now();
+        let result = work()?;
+        let seconds = start.elapsed().as_secs_f64();
+        (best, spent, calls) = (best.min(seconds), spent + seconds, calls + 1);
+        if spent >= ENOUGH {
+            return Ok((best, calls, result));
+        }
+    }
+}
+
+fn say(message: &Value) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{message}")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,90 @@
+//! One product on a graph that no cache holds, beside what the memory can do.
+
+use crate::data::{dense, norm, read};
+use crate::protocol::{Findings, serve};
+use anyhow::{Context, Result};
+use gfgcn::graph::{Graph, Normalization, Propagator};
+use gfgcn::matrix::Matrix;
+use rayon::prelude::*;
+use serde_json::json;
+use std::cell::RefCell;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+/// One product; each repetition also measures the copy bandwidth and the peak memory.
+pub(crate) fn scale(data: &Path) -> Result<()> {
+    let (graph, x) = {
+        let data = read(data)?;
+        (data.graph().clone(), dense(data.features()))
+    };
+    let propagator = Propagator::new(&graph, Normalization::Symmetric);
+    let out = RefCell::new(Matrix::zeros(x.rows(), x.cols()));
+    forget_peak_memory()?;
+    serve(
+        || {
+            propagator.multiply(&x, &mut out.borrow_mut());
+            Ok(())
+        },
+        |()| {
+            let peak = peak_memory()?;
+            let copy = copy_bandwidth();
+            // The arrays of the copy are gone again and must not count.
+            forget_peak_memory()?;
+            let pass = Propagator::COLUMNS_PER_PASS;
+            Ok(Findings {
+                check: json!({"norm": norm(out.borrow().as_slice(), x.cols())}),
+                figures: json!({
+                    "product_bytes": product_bytes(&graph, x.cols(), pass),
+                    "columns_per_pass": pass,
+                    "copy_bytes_per_second": copy,
+                    "peak_bytes": peak,
+                    "graph_bytes": graph_bytes(&graph),
+                    "dense_bytes": 4 * x.rows() * x.cols(),
+                }),
+            })
+        },
+    )
+}
+
+/// Bytes that a product moves when nothing stays in the cache: for every entry of Ã a row of X and,
+/// once per pass, its column number; every row of the result once.
+fn product_bytes(graph: &Graph, cols: usize, per_pass: usize) -> usize {
+    let entries = 2 * graph.edges() + graph.nodes();
+    entries * (4 * cols + 4 * cols.div_ceil(per_pass)) + 4 * graph.nodes() * cols
+}
+
+fn graph_bytes(graph: &Graph) -> usize {
+    let weights = if graph.is_weighted() { 4 } else { 0 };
+    8 * graph.offsets().len() + (4 + weights) * 2 * graph.edges()
+}
+
+/// Bytes read and written per second by copying a large array, all threads at once; the best of a
+/// few.
+fn copy_bandwidth() -> f64 {
+    const BYTES: usize = 512 << 20;
+    let from = vec![1u64; BYTES / 8];
+    let mut to = vec![0u64; BYTES / 8];
+    let share = from.len().div_ceil(rayon::current_num_threads());
+    let mut copy = || {
+        let start = Instant::now();
+        to.par_chunks_mut(share).zip(from.par_chunks(share)).for_each(|(to, from)| {
+            to.copy_from_slice(from);
+        });
+        start.elapsed().as_secs_f64()
+    };
+    let best = (0..6).map(|_| copy()).fold(f64::INFINITY, f64::min);
+    2.0 * BYTES as f64 / best
+}
+
+/// Makes the kernel count the peak of the process's memory from here on.
+fn forget_peak_memory() -> Result<()> {
+    fs::write("/proc/self/clear_refs", "5").context("cannot reset the peak memory; needs Linux")
+}
+
+fn peak_memory() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    Ok(1024 * kilobytes.context("the system does not say the peak memory")?)
+}

@@ -1,0 +1,55 @@
+"""The conversation with the runner: one line of JSON when ready, then one per repetition.
+
+A peer prepares its data, then calls `serve` with the work that is timed and an inspection of the
+result that is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from importlib.metadata import version
+
+# Short work is repeated for this long, and the fastest call counts: a single call of a millisecond
+# would measure cold caches and sleeping threads. The engine does the same.
+ENOUGH = 0.2
+
+THREADS = int(os.environ.get("OMP_NUM_THREADS", "1"))
+
+
+def arguments(*positional: str, **options: type) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    for name in positional:
+        parser.add_argument(name)
+    for name, kind in options.items():
+        parser.add_argument("--" + name, type=kind, required=True)
+    return parser.parse_args()
+
+
+def serve(work, inspect, packages: list[str], threads: int = THREADS) -> None:
+    """`inspect` turns the result of `work` into the check, or into several parts of the reply."""
+    say({"ready": {"threads": threads, "versions": {name: version(name) for name in packages}}})
+    for line in sys.stdin:
+        if line.strip() == "quit":
+            return
+        seconds, calls, result = fastest(work)
+        say({"seconds": seconds, "calls": calls, **inspect(result)})
+
+
+def fastest(work):
+    best, spent, calls = float("inf"), 0.0, 0
+    while True:
+        start = time.perf_counter()
+        result = work()
+        seconds = time.perf_counter() - start
+        best, spent, calls = min(best, seconds), spent + seconds, calls + 1
+        if spent >= ENOUGH:
+            return best, calls, result
+        del result
+
+
+def say(message: dict) -> None:
+    print(json.dumps(message), flush=True)

@@ -1,0 +1,1 @@
+"""Runs contestants against each other; see ../README.md."""

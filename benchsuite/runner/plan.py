@@ -1,0 +1,148 @@
+"""What is run: tasks, data, contestants, and what is claimed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .verdict import Bound, dense_blocks_beyond_graph, share_of_copy_bandwidth
+
+TASKS = {
+    "product": "one product Â·X with dense float32 features",
+    "train": "from filtered training features (SGC, K = 2) to weights, λ given",
+    "loo": "the same, λ by exact leave-one-out over 25 values",
+    "deep": "K = 128, from loaded data to predictions for all nodes",
+    "sweep": "3 filters × 7 depths × 20 splits, 25 λ each",
+    "scale": "one product on 1 M nodes, 25 M edges, 128 columns",
+}
+
+
+@dataclass
+class Data:
+    """A graph as the contestants are to see it."""
+
+    name: str
+    largest_component: bool = False
+    columns: int | None = None
+    splits: bool = False
+
+    @property
+    def key(self) -> str:
+        parts = [self.name]
+        parts += ["component"] if self.largest_component else []
+        parts += [str(self.columns)] if self.columns else []
+        return "-".join(parts)
+
+
+@dataclass
+class Peer:
+    name: str
+    script: str
+    arguments: tuple = ()
+    target: float | None = None
+    must_agree: bool = True
+
+
+@dataclass
+class Case:
+    """One task on one graph: gfgcn and its peers, all with the same arguments."""
+
+    task: str
+    data: Data
+    peers: list
+    arguments: tuple = ()
+    variant: str = ""
+    bounds: list = field(default_factory=list)
+    quick: bool = True
+
+    @property
+    def title(self) -> str:
+        return " ".join(filter(None, [self.task, self.data.name, self.variant]))
+
+
+def cases(literal_limit: float) -> list:
+    """Every case; the literal scripts of the sweep are cut where they pass `literal_limit` seconds."""
+    everything = []
+    for data, quick in [
+        (Data("cora"), True),
+        (Data("citeseer"), True),
+        (Data("pubmed"), True),
+        (Data("coauthor-physics", columns=512), False),
+    ]:
+        everything.append(Case("product", data, products(3, 2), quick=quick))
+
+    pubmed = Data("pubmed", largest_component=True, splits=True)
+    everything.append(
+        Case(
+            "train",
+            pubmed,
+            [
+                scipy_training("dual", "float64", target=8),
+                Peer("PyTorch, Adam, 200 epochs", "train_torch.py", target=20, must_agree=False),
+                scipy_training("primal", "float64", target=1),
+                scipy_training("dual", "float32"),
+                scipy_training("primal", "float32"),
+            ],
+            # Near what leave-one-out chooses there.
+            arguments=("--lambda", "10"),
+        )
+    )
+    sklearn = Peer("scikit-learn RidgeClassifierCV", "loo_sklearn.py", target=8)
+    everything.append(Case("loo", pubmed, [sklearn]))
+
+    citeseer = Data("citeseer", largest_component=True, splits=True)
+    for name, layer in [("SGC", "SGConv"), ("SSGC", "SSGConv")]:
+        claimed = name == "SGC"
+        everything.append(
+            Case(
+                "deep",
+                citeseer,
+                [
+                    Peer("SciPy + NumPy", "deep_scipy.py", target=20 if claimed else None),
+                    Peer(
+                        f"PyTorch Geometric {layer}, Adam, 200 epochs",
+                        "deep_pyg.py",
+                        target=150 if claimed else None,
+                        must_agree=False,
+                    ),
+                ]
+                + [Peer("scikit-network GCN", "deep_sknetwork.py", must_agree=False)] * claimed,
+                arguments=("--filter", name.lower(), "--depth", "128"),
+                variant=name,
+                quick=claimed,
+            )
+        )
+
+    for name in ["cora", "citeseer", "pubmed"]:
+        data = Data(name, largest_component=True, splits=True)
+        peers = [
+            sweep("literal", "the paper's formulas", literal_limit, target=30),
+            sweep("shared", "shared hops, smaller side", literal_limit, target=5),
+            sweep("eigen", "shared hops, eigendecomposition", literal_limit),
+        ]
+        everything.append(Case("sweep", data, peers, quick=name == "cora"))
+
+    bounds = [
+        Bound("share of the copy bandwidth", share_of_copy_bandwidth, at_least=0.6),
+        Bound("dense blocks of memory beyond the graph", dense_blocks_beyond_graph, at_most=2.2),
+    ]
+    everything.append(
+        Case("scale", Data("synthetic"), products(None, None), bounds=bounds, quick=False)
+    )
+    return everything
+
+
+def products(scipy, torch) -> list:
+    return [
+        Peer("SciPy CSR", "product_scipy.py", target=scipy),
+        Peer("PyTorch CSR", "product_torch.py", target=torch),
+    ]
+
+
+def scipy_training(form, precision, target=None) -> Peer:
+    arguments = ("--form", form, "--precision", precision)
+    return Peer(f"SciPy, {form}, {precision}", "train_scipy.py", arguments, target)
+
+
+def sweep(script, words, limit, target=None) -> Peer:
+    arguments = ("--script", script, "--limit", str(limit))
+    return Peer(f"SciPy + NumPy, {words}", "sweep_scipy.py", arguments, target)
