@@ -30,7 +30,7 @@ fuzz:
 		$(CARGO) fuzz run $$target -s none -- -max_total_time=60 -rss_limit_mb=1024 || exit 1; \
 	done
 
-# Against other programs, on a quiet machine; takes an hour. Options in BENCH: see benchsuite/README.md.
+# Against other programs, on a quiet machine and for long. Options in BENCH: see benchsuite/README.md.
 bench:
 	$(PYTHON) benchsuite/run.py $(BENCH)
 

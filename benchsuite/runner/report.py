@@ -103,7 +103,8 @@ def summary(finished, about, notes) -> str:
     for one in finished:
         for k, line in enumerate(one.lines()):
             cells = [one.case.title if k == 0 else "", line.name, duration(line.best)]
-            cells += [times(line.ratio), times(line.target), line.met, line.remark.replace("|", "/")]
+            met = f"({line.met})" if warning and line.met else line.met
+            cells += [times(line.ratio), times(line.target), met, line.remark.replace("|", "/")]
             text.append(f"| {' | '.join(cells)} |")
     return "\n".join(text) + "\n"
 
