@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -107,4 +108,9 @@ def local_data() -> Path | None:
 
 
 if __name__ == "__main__":
-    main()
+    # So that the contestants are stopped as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what was measured is in the folder of the run")
