@@ -23,9 +23,12 @@ def main() -> None:
     library = prepare.Library(engine, options.data, WORK)
     about = {
         "date": datetime.date.today().isoformat(),
-        "command": " ".join(["python3", *sys.argv]),
+        "tasks": options.only,
+        "quick": options.quick,
         "threads": options.threads,
         "repetitions": options.repetitions,
+        "budget": options.budget,
+        "literal_limit": options.literal_limit,
         "machine": machine.describe(prepare.ROOT),
     }
     chosen = [
