@@ -6,12 +6,12 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::evaluation::{Evaluation, Outcome};
-use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter, propagate};
+use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter, FilterBank, Tolerance, propagate};
 use gfgcn::graph::{Normalization, Propagator};
 use gfgcn::linalg::multiply;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
-use gfgcn::ridge::{Candidate, RidgePath, Targets, penalty_grid};
+use gfgcn::ridge::{Candidate, Problem, Targets, penalty_grid};
 use gfgcn::split::Split;
 use gfgcn::{Classifier, Model, Options};
 use serde_json::json;
@@ -62,8 +62,8 @@ pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
     let problem = Shallow::prepare(data, splits)?;
     serve(
         || {
-            let path = RidgePath::primal(problem.train.to_f64(), problem.targets(), false);
-            Ok(path.solve(lambda.recip())?.coefficients)
+            let system = Problem::Primal(problem.train.to_f64());
+            Ok(system.solve(&problem.targets(), false, lambda.recip())?.coefficients)
         },
         |weights| {
             Ok(Findings::check(json!({
@@ -80,7 +80,7 @@ pub(crate) fn leave_one_out(data: &Path, splits: &Path) -> Result<()> {
     let classes = problem.data.labels().classes().len();
     serve(
         || {
-            let path = RidgePath::primal(problem.train.to_f64(), problem.targets(), false);
+            let path = Problem::Primal(problem.train.to_f64()).path(problem.targets(), false);
             let penalties = penalty_grid(path.scale());
             let candidates = path.leave_one_out_candidates(&penalties, classes);
             let xi = least_squares(&penalties, &candidates).context("no λ is usable")?;
@@ -156,8 +156,8 @@ impl Shallow {
         let data = read(data)?;
         let split = read_splits(splits, &data)?.swap_remove(0);
         let propagator = Propagator::new(data.graph(), Normalization::Symmetric);
-        let series = [Filter::sgc(SHALLOW)?.lower()];
-        let filtered = propagate::<f32>(&propagator, &series, data.features(), None).remove(0);
+        let bank = FilterBank::new(&[Filter::sgc(SHALLOW)?], Tolerance::default());
+        let filtered = propagate::<f32>(&propagator, &bank, data.features(), None).remove(0);
         let train = filtered.select(split.train().iter().copied()).to_f32();
         let test = filtered.select(split.test().iter().copied());
         Ok(Shallow { data, split, train, test })

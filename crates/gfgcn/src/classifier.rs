@@ -95,6 +95,7 @@ impl Classifier {
         let features = self.options.prepare(dataset.features());
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
         let plan = self.plan_for(&task, &propagator, &features);
+        let propagator = propagator.prepared_for(plan.multiplied_columns());
         let filtered = plan.run(&plan.passes()[0], &propagator, &features).remove(0);
         let select = |nodes: &[usize]| plan.select(&filtered, nodes);
         let fitted = self.options.fit(&task, select(task.train), || select(task.validation))?;

@@ -106,6 +106,7 @@ impl Evaluation {
         let features = self.options.prepare(dataset.features());
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
         let plan = self.plan_with(&propagator, &features);
+        let propagator = propagator.prepared_for(plan.multiplied_columns());
         let run = Run {
             evaluation: self,
             dataset,

@@ -49,6 +49,7 @@ mod hex;
 pub mod kernel;
 pub mod linalg;
 pub mod matrix;
+mod memory;
 pub mod metrics;
 pub mod model;
 pub mod plan;

@@ -4,6 +4,7 @@
 //! invariants, so that the code that computes never has to check them again.
 
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use std::ops::Range;
 
 /// A dense row-major matrix.
@@ -17,7 +18,7 @@ pub struct Matrix<T> {
 impl<T: Copy + Default> Matrix<T> {
     /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Matrix { rows, cols, data: vec![T::default(); rows * cols] }
+        Matrix { rows, cols, data: zeros(rows * cols) }
     }
 
     /// Takes row-major data; `data.len()` must be `rows * cols`.

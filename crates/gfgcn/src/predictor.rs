@@ -1,7 +1,7 @@
 //! From the closed-form solution to the scores of every node.
 
 use crate::features::Features;
-use crate::filter::{FilterBank, Propagated, WINDOW, block_width, propagate};
+use crate::filter::{FilterBank, Layout, Propagated, propagate};
 use crate::graph::Propagator;
 use crate::kernel::Kernel;
 use crate::linalg::multiply;
@@ -57,6 +57,14 @@ impl Predictor {
         }
     }
 
+    /// The columns that are propagated to score nodes.
+    pub(crate) fn columns(&self) -> usize {
+        match self {
+            Predictor::Linear { weights, .. } => weights.cols(),
+            Predictor::Kernel { support, .. } => support.cols(),
+        }
+    }
+
     /// Scores from features that are already filtered (nodes × features).
     pub(crate) fn score_filtered(&self, filtered: &Matrix<f64>) -> Matrix<f64> {
         let (mut scores, intercept) = match self {
@@ -71,16 +79,15 @@ impl Predictor {
 
     /// Bytes that scoring every node takes, about.
     pub(crate) fn score_memory(&self, nodes: usize) -> u64 {
-        let threads = rayon::current_num_threads();
-        let vectors = (WINDOW + 1) * nodes * threads;
+        let blocks = |l: Layout| (l.window + 1) * nodes * l.at_once * l.width;
         let entries = match self {
             Predictor::Linear { weights, .. } => {
                 let targets = weights.cols();
-                8 * (nodes * targets * 2 + vectors * block_width::<f64>(nodes, targets))
+                8 * (nodes * targets * 2 + blocks(Layout::new::<f64>(nodes, targets)))
             }
             Predictor::Kernel { support, .. } => {
                 let (train, features) = (support.rows(), support.cols());
-                4 * (nodes * features + vectors * block_width::<f32>(nodes, features))
+                4 * (nodes * features + blocks(Layout::new::<f32>(nodes, features)))
                     + 8 * (CHUNK * (features * 2 + train) + train * features * 2)
             }
         };

@@ -81,9 +81,9 @@ impl Simd {
 pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(entry) = slice.get(index) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         // SAFETY: a prefetch reads nothing that the program can see, and the address is valid.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(entry).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);

@@ -86,6 +86,22 @@ fn filtered_features_equal_the_formulas() {
 }
 
 #[test]
+fn one_product_equals_the_definition() {
+    for recipe in recipes() {
+        let dataset = recipe.make();
+        let x = naive::features(&dataset, false);
+        for normalization in NORMALIZATIONS {
+            let expected = naive::multiply(&naive::operator(&dataset, normalization), &x);
+            let dense = to_matrix(&x).to_f32();
+            let mut out = Matrix::zeros(dense.rows(), dense.cols());
+            Propagator::new(dataset.graph(), normalization).multiply(&dense, &mut out);
+            let error = naive::distance(&expected, &to_dense(&out.to_f64()));
+            assert!(error < 1e-6, "{normalization}: {error:e}");
+        }
+    }
+}
+
+#[test]
 fn scores_equal_the_formulas_for_every_combination() {
     let mut combinations = 0;
     for recipe in recipes() {

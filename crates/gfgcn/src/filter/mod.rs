@@ -8,8 +8,8 @@ mod propagate;
 mod selectors;
 
 pub use bank::{Basis, FilterBank, Tolerance};
+pub(crate) use propagate::Layout;
 pub use propagate::{Propagated, Signal, propagate};
-pub(crate) use propagate::{WINDOW, block_width};
 pub(crate) use selectors::propagate_selectors;
 
 use crate::error::{Error, Result};

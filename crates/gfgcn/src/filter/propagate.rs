@@ -14,17 +14,22 @@ use super::FilterBank;
 use crate::features::Features;
 use crate::graph::{Propagator, split_rows};
 use crate::matrix::Matrix;
+use crate::memory::zeros;
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Vectors that are held, and added to the sums together.
-pub(crate) const WINDOW: usize = 4;
+/// Vectors that are held and added to the sums together, at most.
+const WINDOW: usize = 4;
 /// Rows that are multiplied and then added to the sums while they are at hand.
 const TILE: usize = 64;
 /// Bytes of the vectors of one block that are to stay in the cache of one core, about.
 const CACHED_BYTES: usize = 3 << 20;
+/// A line per node takes more than this: rows come from far away whatever is done.
+const FAR_BYTES: usize = 32 << 20;
+/// Parts that the rows of a block are divided into, so that a thread that is late can be helped.
+const PARTS_PER_THREAD: usize = 4;
 /// Below this many additions a product is not worth handing out to other threads.
 const PARALLEL_FROM: usize = 1 << 18;
 
@@ -149,13 +154,13 @@ pub fn propagate<T: Scalar>(
     };
     let store = |_: Range<usize>, sums: Sums<'_, T>| {
         (0..bank.len())
-            .map(|filter| sums.scaled(filter, |node| propagator.scale_after(node)))
+            .map(|filter| sums.scaled(filter, |place| propagator.scale_after(place)))
             .collect::<Vec<Matrix<T>>>()
     };
-    let before = |node: usize| propagator.scale_before(node);
+    let before = |place: usize| propagator.scale_before(place);
     let blocks = propagate_blocks(propagator, bank, signal, before, rows, store);
     let (kept, cols) = (rows.len(), signal.cols());
-    let width = block_width::<T>(propagator.nodes(), cols);
+    let Layout { width, .. } = Layout::new::<T>(propagator.nodes(), cols);
     let mut out: Vec<Propagated<T>> = (0..bank.len())
         .map(|_| Propagated { rows: kept, cols, width, blocks: Vec::new() })
         .collect();
@@ -167,17 +172,40 @@ pub fn propagate<T: Scalar>(
     out
 }
 
-/// Columns in a block: a whole number of cache lines, so few that the vectors stay in the cache if
-/// that is possible with two.
-pub(crate) fn block_width<T>(nodes: usize, columns: usize) -> usize {
-    let line = 64 / size_of::<T>();
-    let fitting = CACHED_BYTES / (nodes * size_of::<T>() * WINDOW).max(1);
-    let width = (fitting / line * line).clamp(2 * line, 4 * line);
-    width.min(columns.max(1))
+/// How the columns of a signal are divided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// Columns in every block but the last.
+    pub(crate) width: usize,
+    /// Blocks that are at work at the same time; 1 where threads share the rows of a block.
+    pub(crate) at_once: usize,
+    /// Vectors of a block that are held, and added to the sums together.
+    pub(crate) window: usize,
 }
 
-/// Filters the columns of a signal, its rows scaled by `before`, block by block, and hands the sums
-/// of each block over; returns what `finish` made of them, in the order of the blocks.
+impl Layout {
+    /// Blocks of whole cache lines, so few that a core's vectors stay in its cache if that is
+    /// possible with two. On graphs so large that not even one line per node fits, fetching a row
+    /// costs more than its length: rows are long, few vectors are held, and all threads work on the
+    /// same block.
+    pub(crate) fn new<T>(nodes: usize, columns: usize) -> Self {
+        let line = 64 / size_of::<T>();
+        let threads = rayon::current_num_threads();
+        let large = nodes * 64 > FAR_BYTES;
+        let lines_at_hand = CACHED_BYTES / (nodes * 64 * WINDOW).max(1);
+        let lines = if large { 8 } else { lines_at_hand.clamp(2, 4) };
+        let width = (lines * line).min(columns.max(1));
+        let blocks = columns.div_ceil(width);
+        Layout {
+            width,
+            at_once: if large || blocks < threads { 1 } else { threads },
+            window: if large { 2 } else { WINDOW },
+        }
+    }
+}
+
+/// Filters the columns of a signal, the row at each place scaled by `before`, block by block, and hands
+/// the sums of each block over; returns what `finish` made of them, in the order of the blocks.
 pub(crate) fn propagate_blocks<T: Scalar, R: Send>(
     propagator: &Propagator<'_>,
     bank: &FilterBank,
@@ -186,28 +214,39 @@ pub(crate) fn propagate_blocks<T: Scalar, R: Send>(
     rows: &[usize],
     finish: impl Fn(Range<usize>, Sums<'_, T>) -> R + Sync,
 ) -> Vec<R> {
+    let layout = Layout::new::<T>(propagator.nodes(), signal.cols());
+    propagate_laid_out(layout, propagator, bank, signal, before, rows, finish)
+}
+
+fn propagate_laid_out<T: Scalar, R: Send>(
+    Layout { width, at_once, window }: Layout,
+    propagator: &Propagator<'_>,
+    bank: &FilterBank,
+    signal: &dyn Signal<T>,
+    before: impl Fn(usize) -> f64 + Sync,
+    rows: &[usize],
+    finish: impl Fn(Range<usize>, Sums<'_, T>) -> R + Sync,
+) -> Vec<R> {
     assert_eq!(signal.rows(), propagator.nodes(), "the signal needs one row per node");
-    let (nodes, cols) = (propagator.nodes(), signal.cols());
-    let width = block_width::<T>(nodes, cols);
+    let cols = signal.cols();
     let starts: Vec<usize> = (0..cols).step_by(width).collect();
-    let threads = rayon::current_num_threads();
-    let by_blocks = starts.len() >= threads;
-    let parts =
-        if by_blocks || propagator.nonzeros() * width < PARALLEL_FROM { 1 } else { threads };
-    let kept = Kept::new(rows, &propagator.balanced_rows(parts));
+    let alone = at_once > 1 || propagator.nonzeros() * width < PARALLEL_FROM;
+    let parts = if alone { 1 } else { PARTS_PER_THREAD * rayon::current_num_threads() };
+    let kept = Kept::new(propagator, rows, &propagator.balanced_rows(parts));
     let run = |vectors: &mut Vec<Vec<T>>, start: usize| {
         let columns = start..cols.min(start + width);
         // Whole vectors of the narrowest kind: no leftover columns to go through one by one.
         let stride = columns.len().next_multiple_of(if columns.len() > 4 { 8 } else { 4 });
-        let block = Block { propagator, bank, kept: &kept, stride };
-        block.fill(vectors, |node, out| {
-            signal.fill(node, columns.clone(), before(node), &mut out[..columns.len()]);
+        let block = Block { propagator, bank, kept: &kept, stride, window };
+        block.fill(vectors, |place, out| {
+            let (node, out) = (propagator.node(place), &mut out[..columns.len()]);
+            signal.fill(node, columns.clone(), before(place), out);
         });
         let values = block.run(vectors);
         let width = columns.len();
         finish(columns, Sums { kept: &kept, filters: bank.len(), width, stride, values })
     };
-    if by_blocks {
+    if at_once > 1 {
         starts.into_par_iter().map_init(Vec::new, run).collect()
     } else {
         let mut vectors = Vec::new();
@@ -217,17 +256,18 @@ pub(crate) fn propagate_blocks<T: Scalar, R: Send>(
 
 /// The rows that are kept, and how all rows are divided among threads.
 struct Kept {
-    /// Nodes in increasing order, each with its position in the result.
+    /// Places in increasing order, each with its position in the result.
     rows: Vec<(usize, usize)>,
-    /// Each part's nodes and its share of `rows`.
+    /// Each part's places and its share of `rows`.
     parts: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl Kept {
-    fn new(rows: &[usize], parts: &[Range<usize>]) -> Self {
-        let mut rows: Vec<(usize, usize)> = rows.iter().copied().zip(0..).collect();
+    fn new(propagator: &Propagator<'_>, nodes: &[usize], parts: &[Range<usize>]) -> Self {
+        let places = nodes.iter().map(|&node| propagator.place(node));
+        let mut rows: Vec<(usize, usize)> = places.zip(0..).collect();
         rows.sort_unstable();
-        let before = |node: usize| rows.partition_point(|&(kept, _)| kept < node);
+        let before = |place: usize| rows.partition_point(|&(kept, _)| kept < place);
         let parts = parts.iter().map(|part| (part.clone(), before(part.start)..before(part.end)));
         Kept { parts: parts.collect(), rows }
     }
@@ -244,11 +284,11 @@ pub(crate) struct Sums<'a, T> {
 }
 
 impl<T: Scalar> Sums<'_, T> {
-    /// A filter's sums with each node's row multiplied by a factor, in the order asked for.
+    /// A filter's sums with the row at each place multiplied by a factor, in the order asked for.
     pub(crate) fn scaled(&self, filter: usize, factor: impl Fn(usize) -> f64) -> Matrix<T> {
         let mut out = Matrix::zeros(self.kept.rows.len(), self.width);
-        for (k, &(node, position)) in self.kept.rows.iter().enumerate() {
-            let factor = T::from_f64(factor(node));
+        for (k, &(place, position)) in self.kept.rows.iter().enumerate() {
+            let factor = T::from_f64(factor(place));
             let start = (k * self.filters + filter) * self.stride;
             let sums = &self.values[start..start + self.width];
             for (out, &sum) in out.row_mut(position).iter_mut().zip(sums) {
@@ -265,6 +305,17 @@ struct Block<'a> {
     bank: &'a FilterBank,
     kept: &'a Kept,
     stride: usize,
+    /// Vectors that are held: v_k takes the place of v_{k − window}.
+    window: usize,
+}
+
+/// Makes a vector longer with zeros.
+fn resize<T: Scalar>(vector: &mut Vec<T>, size: usize) {
+    if vector.capacity() < size {
+        *vector = zeros(size);
+    } else {
+        vector.resize(size, T::default());
+    }
 }
 
 /// What a window adds to one filter's sum.
@@ -279,23 +330,24 @@ impl Block<'_> {
     /// Makes v_0.
     fn fill<T: Scalar>(&self, vectors: &mut Vec<Vec<T>>, row: impl Fn(usize, &mut [T])) {
         let size = self.propagator.nodes() * self.stride;
-        vectors.resize_with(WINDOW.min(self.bank.products() + 1), Vec::new);
+        vectors.resize_with(self.window.min(self.bank.products() + 1), Vec::new);
         vectors[0].clear();
-        vectors[0].resize(size, T::default());
-        for (node, out) in vectors[0].chunks_exact_mut(self.stride).enumerate() {
-            row(node, out);
+        resize(&mut vectors[0], size);
+        for (place, out) in vectors[0].chunks_exact_mut(self.stride).enumerate() {
+            row(place, out);
         }
-        vectors[1..].iter_mut().for_each(|vector| vector.resize(size, T::default()));
+        vectors[1..].iter_mut().for_each(|vector| resize(vector, size));
     }
 
     /// Runs the recurrence from v_0 and returns the sums.
     fn run<T: Scalar>(&self, vectors: &mut [Vec<T>]) -> Vec<T> {
         let per_row = self.bank.len() * self.stride;
-        let mut sums = vec![T::default(); self.kept.rows.len() * per_row];
+        let mut sums = zeros(self.kept.rows.len() * per_row);
         let last = self.bank.products();
         for k in 0..=last {
-            let slot = k % WINDOW;
-            let terms = if slot == WINDOW - 1 || k == last { self.terms(k) } else { Vec::new() };
+            let slot = k % self.window;
+            let terms =
+                if slot == self.window - 1 || k == last { self.terms(k) } else { Vec::new() };
             let mut newest = std::mem::take(&mut vectors[slot]);
             let rows: Vec<Range<usize>> =
                 self.kept.parts.iter().map(|(rows, _)| rows.clone()).collect();
@@ -330,7 +382,7 @@ impl Block<'_> {
 
     /// What is added to the sums when the window that ends with v_k is complete.
     fn terms<T: Scalar>(&self, k: usize) -> Vec<Term<T>> {
-        let start = k - k % WINDOW;
+        let start = k - k % self.window;
         (0..self.bank.len())
             .filter_map(|filter| {
                 let all = self.bank.coefficients(filter);
@@ -366,26 +418,29 @@ impl Block<'_> {
             let tile = first..rows.end.min(first + TILE);
             let own = (first - rows.start) * self.stride..(tile.end - rows.start) * self.stride;
             if k > 0 {
-                let x = &vectors[(k - 1) % WINDOW];
-                let z = &vectors[k.saturating_sub(2) % WINDOW];
+                let x = &vectors[(k - 1) % self.window];
+                // With two vectors, v_k is made in the place of v_{k−2}.
+                let z = (self.window > 2)
+                    .then(|| vectors[k.saturating_sub(2) % self.window].as_slice());
                 let step = self.bank.step(k);
                 let y = &mut newest[own.clone()];
-                self.propagator.step_rows(step, tile.clone(), self.stride, x, Some(z), y);
+                self.propagator.step_rows(step, tile.clone(), self.stride, x, z, y);
             }
             if terms.is_empty() {
                 continue;
             }
             let newest = &newest[own];
             while kept.start < kept.end && self.kept.rows[kept.start].0 < tile.end {
-                let node = self.kept.rows[kept.start].0;
+                let place = self.kept.rows[kept.start].0;
                 let mut window: [&[T]; WINDOW] = [&[]; WINDOW];
-                for (j, row) in window[..k % WINDOW].iter_mut().enumerate() {
-                    *row = &vectors[j][node * self.stride..][..self.stride];
+                for (j, row) in window[..k % self.window].iter_mut().enumerate() {
+                    *row = &vectors[j][place * self.stride..][..self.stride];
                 }
-                window[k % WINDOW] = &newest[(node - tile.start) * self.stride..][..self.stride];
+                window[k % self.window] =
+                    &newest[(place - tile.start) * self.stride..][..self.stride];
                 let at = (kept.start - first_kept) * per_row;
                 let sums = &mut sums[at..at + per_row];
-                match k % WINDOW {
+                match k % self.window {
                     0 => add::<T, 1>(window, terms, sums, self.stride),
                     1 => add::<T, 2>(window, terms, sums, self.stride),
                     2 => add::<T, 3>(window, terms, sums, self.stride),
@@ -443,5 +498,83 @@ fn add_lanes<T: Scalar, const COUNT: usize, const LANES: usize>(
             }
         }
         *sum = total;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::selectors::propagate_selectors;
+    use crate::filter::{Filter, Tolerance};
+    use crate::graph::{Graph, Normalization};
+
+    fn graph() -> Graph {
+        let edges: Vec<(u32, u32)> = (0..900).map(|k| (k * 7 % 300, k * k % 300)).collect();
+        let weights: Vec<f32> = (0..edges.len()).map(|k| 0.5 + (k % 5) as f32).collect();
+        Graph::from_edges(300, &edges, Some(&weights)).unwrap().0
+    }
+
+    fn bank() -> FilterBank {
+        let filters = [Filter::sgc(3), Filter::ssgc(40, 0.1), Filter::dgc(9, 5.0), Filter::sgc(64)];
+        FilterBank::new(&filters.map(Result::unwrap), Tolerance::default())
+    }
+
+    fn features(columns: usize) -> Features {
+        let entry = |i: usize, j: usize| ((i * 31 + j * 17) % 23) as f32 / 23.0;
+        Features::dense(Matrix::from_fn(300, columns, entry)).unwrap()
+    }
+
+    /// Nothing about how the work is laid out changes a bit.
+    #[test]
+    fn the_layout_changes_no_bit() {
+        let graph = graph();
+        let propagator = Propagator::new(&graph, Normalization::Symmetric);
+        let (bank, features) = (bank(), features(77));
+        let rows: Vec<usize> = (0..300).rev().step_by(3).collect();
+        let run = |layout: Layout| -> Vec<Vec<Vec<f32>>> {
+            let before = |place: usize| propagator.scale_before(place);
+            let finish = |_: Range<usize>, sums: Sums<'_, f32>| {
+                (0..bank.len()).map(|k| sums.scaled(k, |_| 1.0)).collect::<Vec<_>>()
+            };
+            let blocks =
+                propagate_laid_out(layout, &propagator, &bank, &features, before, &rows, finish);
+            // filters × rows × columns
+            (0..bank.len())
+                .map(|k| {
+                    let row = |i: usize| blocks.iter().flat_map(move |b| b[k].row(i).to_vec());
+                    (0..rows.len()).map(|i| row(i).collect()).collect()
+                })
+                .collect()
+        };
+        let one = run(Layout { width: 77, at_once: 1, window: 2 });
+        for (width, at_once, window) in [(16, 2, 4), (32, 1, 4), (77, 1, 3), (5, 2, 2), (1, 2, 4)] {
+            let layout = Layout { width, at_once, window };
+            assert!(run(layout) == one, "{layout:?}");
+        }
+    }
+
+    /// Renumbered inside and from the side of the nodes: the same up to rounding.
+    #[test]
+    fn renumbering_and_selecting_change_nothing_but_rounding() {
+        let (graph, bank, features) = (graph(), bank(), features(40));
+        let rows: Vec<usize> = (0..300).step_by(7).collect();
+        for normalization in [Normalization::Symmetric, Normalization::Row] {
+            let propagator = Propagator::new(&graph, normalization);
+            let plain = propagate::<f32>(&propagator, &bank, &features, Some(&rows));
+            let renumbered = propagator.clone().renumbered();
+            let others = [
+                propagate::<f32>(&renumbered, &bank, &features, Some(&rows)),
+                propagate_selectors(&propagator, &bank, &features, &rows),
+                propagate_selectors(&renumbered, &bank, &features, &rows),
+            ];
+            for other in others {
+                for (plain, other) in plain.iter().zip(&other) {
+                    let (plain, other) = (plain.to_matrix(), other.to_matrix());
+                    for (a, b) in plain.as_slice().iter().zip(other.as_slice()) {
+                        assert!((a - b).abs() < 1e-5, "{normalization}: {a} {b}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -62,11 +62,14 @@ pub(crate) fn propagate_selectors(
     let all: Vec<usize> = (0..propagator.nodes()).collect();
     let multiply = |_: Range<usize>, sums: Sums<'_, f64>| {
         let rows = |filter| {
-            transposed_times(&sums.scaled(filter, |n| propagator.transposed_after(n)), features)
+            transposed_times(
+                &sums.scaled(filter, |place| propagator.transposed_after(place)),
+                features,
+            )
         };
         (0..bank.len()).map(rows).collect::<Vec<Matrix<f32>>>()
     };
-    let before = |node: usize| propagator.transposed_before(node);
+    let before = |place: usize| propagator.transposed_before(place);
     let blocks = propagate_blocks(propagator, bank, &selectors, before, &all, multiply);
     let mut of_filter: Vec<Vec<Matrix<f32>>> = vec![Vec::new(); bank.len()];
     for block in blocks {

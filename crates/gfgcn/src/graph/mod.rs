@@ -7,10 +7,12 @@
 
 mod build;
 mod components;
+mod order;
 mod product;
 mod propagator;
 
 pub use build::Repairs;
+pub use order::NodeOrder;
 pub(crate) use product::Step;
 pub(crate) use propagator::split_rows;
 pub use propagator::{Normalization, Propagator};

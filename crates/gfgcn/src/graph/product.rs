@@ -10,10 +10,11 @@ use crate::scalar::Scalar;
 use crate::simd::{Simd, prefetch};
 use std::ops::Range;
 
-/// Blocks that take more bytes than this are not at hand in the cache: rows are asked for early.
-const CACHED_BYTES: usize = 4 << 20;
+/// Blocks that take more bytes than this are not at hand in any cache: rows are asked for early.
+/// Below it the processor's own guesses are better.
+const CACHED_BYTES: usize = 128 << 20;
 /// How many neighbours ahead.
-const AHEAD: usize = 12;
+const AHEAD: usize = 16;
 
 /// `y ← a·(row scale)·Ã·x + b·x + c·z`: one step of a three-term recurrence.
 #[derive(Clone, Copy, Debug)]
@@ -96,54 +97,53 @@ pub(super) struct Product<'a, T, F> {
 }
 
 impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
-    /// Takes the step on some columns of some rows; `y` holds just those rows, all columns.
-    pub(super) fn rows(&self, simd: Simd, rows: Range<usize>, columns: Range<usize>, y: &mut [T]) {
-        let far = self.x.len() / self.stride * columns.len() * size_of::<T>() > CACHED_BYTES;
+    /// Takes the step on some rows; `y` holds just those.
+    pub(super) fn rows(&self, simd: Simd, rows: Range<usize>, y: &mut [T]) {
+        self.rows_as(simd, size_of_val(self.x) > CACHED_BYTES, rows, y);
+    }
+
+    /// `far`: x is not at hand in a cache.
+    fn rows_as(&self, simd: Simd, far: bool, rows: Range<usize>, y: &mut [T]) {
         simd.run(
             #[inline(always)]
             || {
                 if far {
-                    self.rows_inlined::<true>(rows, columns, y);
+                    self.rows_inlined::<true>(rows, y);
                 } else {
-                    self.rows_inlined::<false>(rows, columns, y);
+                    self.rows_inlined::<false>(rows, y);
                 }
             },
         );
     }
 
     #[inline(always)]
-    fn rows_inlined<const FAR: bool>(
-        &self,
-        rows: Range<usize>,
-        columns: Range<usize>,
-        y: &mut [T],
-    ) {
+    fn rows_inlined<const FAR: bool>(&self, rows: Range<usize>, y: &mut [T]) {
         for (node, y) in rows.zip(y.chunks_exact_mut(self.stride)) {
-            let mut column = columns.start;
+            let mut column = 0;
             // Sums of 256 bytes stay in the registers; what is left over goes by halves.
             if size_of::<T>() == 4 {
-                while column + 64 <= columns.end {
+                while column + 64 <= self.stride {
                     self.lanes::<64, FAR>(node, column, y);
                     column += 64;
                 }
             }
-            while column + 32 <= columns.end {
+            while column + 32 <= self.stride {
                 self.lanes::<32, FAR>(node, column, y);
                 column += 32;
             }
-            if column + 16 <= columns.end {
+            if column + 16 <= self.stride {
                 self.lanes::<16, FAR>(node, column, y);
                 column += 16;
             }
-            if column + 8 <= columns.end {
+            if column + 8 <= self.stride {
                 self.lanes::<8, FAR>(node, column, y);
                 column += 8;
             }
-            if column + 4 <= columns.end {
+            if column + 4 <= self.stride {
                 self.lanes::<4, FAR>(node, column, y);
                 column += 4;
             }
-            while column < columns.end {
+            while column < self.stride {
                 self.lanes::<1, FAR>(node, column, y);
                 column += 1;
             }
@@ -207,9 +207,9 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
 }
 
 /// Divides all rows into ranges of about the same work: a row costs its neighbours and itself.
-pub(super) fn balanced(graph: &Graph, parts: usize) -> Vec<Range<usize>> {
-    let nodes = graph.nodes();
-    let work_before = |row: usize| graph.offsets()[row] + row as u64;
+pub(super) fn balanced(offsets: &[u64], parts: usize) -> Vec<Range<usize>> {
+    let nodes = offsets.len() - 1;
+    let work_before = |row: usize| offsets[row] + row as u64;
     let total = work_before(nodes);
     let mut start = 0;
     let mut ranges = Vec::with_capacity(parts);
@@ -227,4 +227,99 @@ pub(super) fn balanced(graph: &Graph, parts: usize) -> Vec<Range<usize>> {
         }
     }
     ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whole numbers, so that sums are exact whatever their order.
+    fn entry(i: usize, j: usize) -> f32 {
+        ((i * 31 + j * 17) % 23) as f32 - 11.0
+    }
+
+    fn graph(nodes: u32, weighted: bool) -> Graph {
+        let edges: Vec<(u32, u32)> =
+            (0..4 * nodes).map(|k| (k * 7 % nodes, k * k % nodes)).collect();
+        let weights: Vec<f32> = (0..edges.len()).map(|k| 1.0 + (k % 3) as f32).collect();
+        Graph::from_edges(nodes as usize, &edges, weighted.then_some(&weights)).unwrap().0
+    }
+
+    /// Every level of vector instructions, the baseline among them, and every width of what is left
+    /// over against sums written out.
+    #[test]
+    fn every_level_gives_the_sums_of_the_definition() {
+        let nodes = 50;
+        let step = Step { a: 0.5, b: -2.0, c: 3.0 };
+        for (weighted, stride) in
+            [false, true].into_iter().flat_map(|w| (1..=133).map(move |s| (w, s)))
+        {
+            let graph = graph(nodes, weighted);
+            let n = graph.nodes();
+            let x: Vec<f32> = (0..n * stride).map(|k| entry(k / stride, k % stride)).collect();
+            let z: Vec<f32> = x.iter().rev().copied().collect();
+            let row_scale: Vec<f64> = (0..n).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
+            let expected: Vec<f32> = (0..n * stride)
+                .map(|k| {
+                    let (i, j) = (k / stride, k % stride);
+                    let weights = graph.weights(i);
+                    let neighbours = graph.neighbours(i).iter().enumerate();
+                    let sum: f32 = neighbours
+                        .map(|(e, &v)| weights.map_or(1.0, |w| w[e]) * x[v as usize * stride + j])
+                        .sum();
+                    0.5 * row_scale[i] as f32 * (x[k] + sum) - 2.0 * x[k] + 3.0 * z[k]
+                })
+                .collect();
+            for &simd in Simd::available() {
+                for (in_place, far) in [(false, false), (true, false), (false, true)] {
+                    let z_given = (!in_place).then_some(z.as_slice());
+                    let mut y = z.clone();
+                    let parts = (graph.all_weights(), &row_scale);
+                    run(simd, far, &graph, parts, step, stride, &x, z_given, &mut y);
+                    assert_eq!(y, expected, "{simd:?}, {stride} columns, weighted {weighted}");
+                }
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // the fields of a product
+    fn run(
+        simd: Simd,
+        far: bool,
+        graph: &Graph,
+        (weights, row_scale): (Option<&[f32]>, &Vec<f64>),
+        step: Step<f32>,
+        stride: usize,
+        x: &[f32],
+        z: Option<&[f32]>,
+        y: &mut [f32],
+    ) {
+        let rows = 0..graph.nodes();
+        match weights {
+            Some(weights) => {
+                let factor = Weighted(weights);
+                Product { graph, factor, row_scale, step, stride, x, z }
+                    .rows_as(simd, far, rows, y);
+            }
+            None => {
+                let factor = Pattern;
+                Product { graph, factor, row_scale, step, stride, x, z }
+                    .rows_as(simd, far, rows, y);
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_cover_all_rows_and_share_the_work() {
+        let star: Vec<(u32, u32)> = (1..1000).map(|k| (0, k)).collect();
+        let (graph, _) = Graph::from_edges(1000, &star, None).unwrap();
+        for parts in [1, 2, 3, 7, 5000] {
+            let ranges = balanced(graph.offsets(), parts);
+            assert!(ranges.len() <= parts);
+            assert_eq!((ranges[0].start, ranges.last().unwrap().end), (0, 1000));
+            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+        // The hub is a third of the work, so it is a part of its own.
+        assert_eq!(balanced(graph.offsets(), 3)[0], 0..1);
+    }
 }

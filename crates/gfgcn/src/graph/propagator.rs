@@ -10,13 +10,15 @@
 //! so the kernel only ever multiplies by W — a sum over neighbours and one scaling per row, no
 //! stored value per edge — and the normalisation is a scaling of rows before and after.
 
-use super::Graph;
+use super::order::is_scattered;
 use super::product::{EdgeFactor, Pattern, Product, Scaled, Step, Weighted, balanced};
+use super::{Graph, NodeOrder};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -56,18 +58,25 @@ impl FromStr for Normalization {
 /// The operator Â of a graph.
 #[derive(Clone, Debug)]
 pub struct Propagator<'g> {
-    graph: &'g Graph,
     normalization: Normalization,
+    walk: Walk<'g>,
+    /// The same walk with its nodes renumbered, for long propagations.
+    renumbered: Option<(Walk<'g>, NodeOrder)>,
+    simd: Simd,
+}
+
+/// The random walk W = D̃⁻¹Ã.
+#[derive(Clone, Debug)]
+struct Walk<'g> {
+    graph: Cow<'g, Graph>,
     /// D̃: each node's summed edge weights, plus 1 for its self-loop.
     degrees: Vec<f64>,
     /// D̃⁻¹.
     reciprocals: Vec<f64>,
-    simd: Simd,
 }
 
-impl<'g> Propagator<'g> {
-    /// The operator of a graph; O(nodes + edges).
-    pub fn new(graph: &'g Graph, normalization: Normalization) -> Self {
+impl<'g> Walk<'g> {
+    fn new(graph: Cow<'g, Graph>) -> Self {
         let degrees: Vec<f64> = (0..graph.nodes())
             .map(|node| match graph.weights(node) {
                 Some(weights) => 1.0 + weights.iter().map(|&w| f64::from(w)).sum::<f64>(),
@@ -75,54 +84,103 @@ impl<'g> Propagator<'g> {
             })
             .collect();
         let reciprocals = degrees.iter().map(|degree| degree.recip()).collect();
-        Propagator { graph, normalization, degrees, reciprocals, simd: Simd::detect() }
+        Walk { graph, degrees, reciprocals }
+    }
+}
+
+impl<'g> Propagator<'g> {
+    /// Columns that the product kernel takes through the neighbours of a node at a time.
+    pub const COLUMNS_PER_PASS: usize = 64;
+
+    /// The operator of a graph; O(nodes + edges).
+    pub fn new(graph: &'g Graph, normalization: Normalization) -> Self {
+        let walk = Walk::new(Cow::Borrowed(graph));
+        Propagator { normalization, walk, renumbered: None, simd: Simd::detect() }
+    }
+
+    /// Renumbers the nodes inside, so that neighbours lie closer together, if that pays over so many
+    /// products with a single column: on graphs that no cache holds and whose nodes come in no
+    /// particular order.
+    ///
+    /// What goes in and comes out keeps the order of the graph; only the last bits of results may
+    /// differ, because neighbours are added up in another order.
+    #[must_use]
+    pub fn prepared_for(self, columns: usize) -> Self {
+        if self.renumbered.is_none() && worth_renumbering(&self.walk.graph, columns) {
+            self.renumbered()
+        } else {
+            self
+        }
+    }
+
+    /// With its nodes renumbered inside.
+    pub(crate) fn renumbered(mut self) -> Self {
+        let order = NodeOrder::reverse_cuthill_mckee(&self.walk.graph);
+        let graph = self.walk.graph.reordered(&order);
+        self.renumbered = Some((Walk::new(Cow::Owned(graph)), order));
+        self
     }
 
     /// The number of nodes.
     pub fn nodes(&self) -> usize {
-        self.graph.nodes()
+        self.walk.graph.nodes()
     }
 
     /// Entries of Ã: every edge in both directions and the self-loops.
     pub fn nonzeros(&self) -> usize {
-        2 * self.graph.edges() + self.graph.nodes()
+        2 * self.walk.graph.edges() + self.nodes()
     }
 
-    /// The factor for a node's row before the polynomial in W is applied.
-    pub(crate) fn scale_before(&self, node: usize) -> f64 {
+    /// The walk that is multiplied by. Its rows are nodes in the order of [`Propagator::node`].
+    fn active(&self) -> &Walk<'g> {
+        self.renumbered.as_ref().map_or(&self.walk, |(walk, _)| walk)
+    }
+
+    /// The node whose row is at a place.
+    pub(crate) fn node(&self, place: usize) -> usize {
+        self.renumbered.as_ref().map_or(place, |(_, order)| order.nodes()[place] as usize)
+    }
+
+    /// The place of a node's row.
+    pub(crate) fn place(&self, node: usize) -> usize {
+        self.renumbered.as_ref().map_or(node, |(_, order)| order.places()[node] as usize)
+    }
+
+    /// The factor for the row at a place before the polynomial in W is applied.
+    pub(crate) fn scale_before(&self, place: usize) -> f64 {
         match self.normalization {
-            Normalization::Symmetric => self.degrees[node].sqrt().recip(),
+            Normalization::Symmetric => self.active().degrees[place].sqrt().recip(),
             Normalization::Row => 1.0,
         }
     }
 
-    /// The factor for a node's row after the polynomial in W was applied.
-    pub(crate) fn scale_after(&self, node: usize) -> f64 {
+    /// The factor for the row at a place after the polynomial in W was applied.
+    pub(crate) fn scale_after(&self, place: usize) -> f64 {
         match self.normalization {
-            Normalization::Symmetric => self.degrees[node].sqrt(),
+            Normalization::Symmetric => self.active().degrees[place].sqrt(),
             Normalization::Row => 1.0,
         }
     }
 
     /// As [`Propagator::scale_before`], for the transposed operator.
-    pub(crate) fn transposed_before(&self, node: usize) -> f64 {
+    pub(crate) fn transposed_before(&self, place: usize) -> f64 {
         match self.normalization {
-            Normalization::Symmetric => self.scale_before(node),
-            Normalization::Row => self.reciprocals[node],
+            Normalization::Symmetric => self.scale_before(place),
+            Normalization::Row => self.active().reciprocals[place],
         }
     }
 
     /// As [`Propagator::scale_after`], for the transposed operator.
-    pub(crate) fn transposed_after(&self, node: usize) -> f64 {
+    pub(crate) fn transposed_after(&self, place: usize) -> f64 {
         match self.normalization {
-            Normalization::Symmetric => self.scale_after(node),
-            Normalization::Row => self.degrees[node],
+            Normalization::Symmetric => self.scale_after(place),
+            Normalization::Row => self.active().degrees[place],
         }
     }
 
     /// All rows in ranges of about the same work.
     pub(crate) fn balanced_rows(&self, parts: usize) -> Vec<Range<usize>> {
-        balanced(self.graph, parts)
+        balanced(self.active().graph.offsets(), parts)
     }
 
     /// `y ← a·W·x + b·x + c·z` on a block of `stride` columns (row-major), for some rows: `y` holds
@@ -136,22 +194,13 @@ impl<'g> Propagator<'g> {
         z: Option<&[T]>,
         y: &mut [T],
     ) {
-        let (graph, row_scale) = (self.graph, self.reciprocals.as_slice());
+        let Walk { graph, reciprocals: row_scale, .. } = self.active();
         match graph.all_weights() {
-            None => Product { graph, factor: Pattern, row_scale, step, stride, x, z }.rows(
-                self.simd,
-                rows,
-                0..stride,
-                y,
-            ),
+            None => Product { graph, factor: Pattern, row_scale, step, stride, x, z }
+                .rows(self.simd, rows, y),
             Some(weights) => {
                 let factor = Weighted(weights);
-                Product { graph, factor, row_scale, step, stride, x, z }.rows(
-                    self.simd,
-                    rows,
-                    0..stride,
-                    y,
-                );
+                Product { graph, factor, row_scale, step, stride, x, z }.rows(self.simd, rows, y);
             }
         }
     }
@@ -177,18 +226,17 @@ impl<'g> Propagator<'g> {
     pub fn multiply(&self, x: &Matrix<f32>, out: &mut Matrix<f32>) {
         assert_eq!((x.rows(), x.cols()), (out.rows(), out.cols()), "x and its product differ");
         assert_eq!(x.rows(), self.nodes(), "x needs one row per node");
-        match (self.normalization, self.graph.all_weights()) {
-            (Normalization::Row, None) => self.multiply_by(Pattern, &self.reciprocals, x, out),
-            (Normalization::Row, Some(w)) => {
-                self.multiply_by(Weighted(w), &self.reciprocals, x, out);
-            }
+        let Walk { graph, reciprocals, .. } = &self.walk;
+        match (self.normalization, graph.all_weights()) {
+            (Normalization::Row, None) => self.multiply_by(Pattern, reciprocals, x, out),
+            (Normalization::Row, Some(w)) => self.multiply_by(Weighted(w), reciprocals, x, out),
             (Normalization::Symmetric, weights) => {
-                let roots: Vec<f64> = self.reciprocals.iter().map(|r| r.sqrt()).collect();
+                let roots: Vec<f64> = reciprocals.iter().map(|r| r.sqrt()).collect();
                 let of_neighbours: Vec<f32> = roots.iter().map(|&r| r as f32).collect();
                 match weights {
                     None => self.multiply_by(Scaled(Pattern, &of_neighbours), &roots, x, out),
                     Some(w) => {
-                        self.multiply_by(Scaled(Weighted(w), &of_neighbours), &roots, x, out)
+                        self.multiply_by(Scaled(Weighted(w), &of_neighbours), &roots, x, out);
                     }
                 }
             }
@@ -202,35 +250,25 @@ impl<'g> Propagator<'g> {
         x: &Matrix<f32>,
         out: &mut Matrix<f32>,
     ) {
-        let stride = x.cols();
+        /// More tasks than threads, so that a thread that is late can be helped.
+        const TASKS_PER_THREAD: usize = 8;
+        let (graph, stride) = (&*self.walk.graph, x.cols());
         let step = Step { a: 1.0, b: 0.0, c: 0.0 };
-        let product = Product {
-            graph: self.graph,
-            factor,
-            row_scale,
-            step,
-            stride,
-            x: x.as_slice(),
-            z: None,
-        };
-        let panel = self.panel(stride);
-        let ranges = self.balanced_rows(TASKS_PER_THREAD * rayon::current_num_threads());
+        let x = x.as_slice();
+        let product = Product { graph, factor, row_scale, step, stride, x, z: None };
+        let ranges = balanced(graph.offsets(), TASKS_PER_THREAD * rayon::current_num_threads());
         let parts = split_rows(out.as_mut_slice(), stride, &ranges);
-        ranges.into_par_iter().zip(parts).for_each(|(rows, y)| {
-            for first in (0..stride).step_by(panel) {
-                product.rows(self.simd, rows.clone(), first..stride.min(first + panel), y);
-            }
-        });
-    }
-
-    /// Columns that are multiplied at a time: so many that their block stays in the cache.
-    fn panel(&self, columns: usize) -> usize {
-        std::env::var("PANEL").ok().and_then(|p| p.parse().ok()).unwrap_or(columns)
+        ranges.into_par_iter().zip(parts).for_each(|(rows, y)| product.rows(self.simd, rows, y));
     }
 }
 
-/// More tasks than threads, so that a thread that is late can be helped.
-const TASKS_PER_THREAD: usize = 8;
+/// Whether renumbering may pay: it takes about as long as multiplying 150 columns, and saves a sixth
+/// of each product where rows have to be fetched from far away.
+fn worth_renumbering(graph: &Graph, columns: usize) -> bool {
+    const NODES: usize = 500_000;
+    const COLUMNS: usize = 2000;
+    graph.nodes() >= NODES && columns >= COLUMNS && is_scattered(graph)
+}
 
 /// Cuts a row-major block into parts of consecutive rows.
 pub(crate) fn split_rows<'a, T>(

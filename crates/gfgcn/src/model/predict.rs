@@ -69,6 +69,7 @@ impl Model {
         let features = self.options.prepare(&features);
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
         let bank = FilterBank::new(&[self.filter], self.options.tolerance);
+        let propagator = propagator.prepared_for(bank.products() * self.predictor.columns());
         let targets = score_all(&[&self.predictor], &propagator, &bank, &features, None).remove(0);
         if targets.as_slice().iter().any(|score| !score.is_finite()) {
             return Err(Error::Data(

@@ -17,8 +17,7 @@ pub use explain::{Explanation, Scoring, Systems};
 
 use crate::features::Features;
 use crate::filter::{
-    Basis, Filter, FilterBank, Propagated, Tolerance, WINDOW, block_width, propagate,
-    propagate_selectors,
+    Basis, Filter, FilterBank, Layout, Propagated, Tolerance, propagate, propagate_selectors,
 };
 use crate::graph::Propagator;
 use crate::matrix::Matrix;
@@ -71,7 +70,6 @@ struct Shape {
     /// Entries of X other than zero.
     feature_nonzeros: usize,
     rows: usize,
-    threads: usize,
 }
 
 /// What a plan costs, counted rather than measured.
@@ -107,7 +105,6 @@ impl Plan {
             features: features.cols(),
             feature_nonzeros: features.nonzeros(),
             rows: rows.as_ref().map_or(propagator.nodes(), Vec::len),
-            threads: rayon::current_num_threads(),
         };
         let result = 4 * (shape.rows * shape.features) as u64;
         let at_a_time = (memory / result.max(1)).clamp(1, filters.len().max(1) as u64) as usize;
@@ -145,6 +142,12 @@ impl Plan {
                 memory: all.memory.max(one.memory),
             },
         )
+    }
+
+    /// Products times the columns of each: what renumbering the nodes has to pay for itself over.
+    pub(crate) fn multiplied_columns(&self) -> usize {
+        let cost = self.cost();
+        (cost.products * cost.columns) as usize
     }
 
     /// Whether both sides were possible: with all rows there is nothing to select.
@@ -198,10 +201,10 @@ impl Rows {
 
 impl Shape {
     fn cost(&self, side: Side, bank: &FilterBank) -> Cost {
-        let Shape { nodes, nonzeros, features, feature_nonzeros, rows, threads } = *self;
-        let (columns, summed_rows, size, width) = match side {
-            Side::Features => (features, rows, 4, block_width::<f32>(nodes, features)),
-            Side::Selectors => (rows, nodes, 8, block_width::<f64>(nodes, rows)),
+        let Shape { nodes, nonzeros, features, feature_nonzeros, rows } = *self;
+        let (columns, summed_rows, size, layout) = match side {
+            Side::Features => (features, rows, 4, Layout::new::<f32>(nodes, features)),
+            Side::Selectors => (rows, nodes, 8, Layout::new::<f64>(nodes, rows)),
         };
         let (products, filters) = (bank.products(), bank.len());
         let in_products = products * nonzeros * columns;
@@ -210,17 +213,16 @@ impl Shape {
             Side::Features => 0,
             Side::Selectors => filters * feature_nonzeros * columns,
         };
-        let at_once = if columns.div_ceil(width) >= threads { threads } else { 1 };
-        let vectors = WINDOW.min(products + 1) * nodes + filters * summed_rows;
+        let vectors = layout.window.min(products + 1) * nodes + filters * summed_rows;
         let result = 4 * filters * rows * features;
         Cost {
             products: products as u64,
             columns: columns as u64,
             operations: (in_products + 2 * in_sums + 2 * in_features) as u64,
             bytes: (size * (in_products + in_sums + in_features)
-                + 4 * products * nonzeros * columns.div_ceil(width.max(1)))
+                + 4 * products * nonzeros * columns.div_ceil(layout.width))
                 as u64,
-            memory: (result + at_once * size * vectors * width) as u64,
+            memory: (result + layout.at_once * size * vectors * layout.width) as u64,
         }
     }
 }

@@ -260,7 +260,7 @@ impl Course<'_> {
     /// Tries combinations on the training part of a split.
     fn run(&self, combinations: Vec<Combination>, split: &Split) -> Result<Vec<Trials>> {
         let task = Task::new(self.dataset.labels(), split, &self.options)?;
-        let propagator = Propagator::new(self.dataset.graph(), self.options.normalization);
+        let mut propagator = Propagator::new(self.dataset.graph(), self.options.normalization);
         let mut trials = Vec::new();
         for row_normalize in distinct(combinations.iter().map(|c| c.row_normalize)) {
             let own = combinations.iter().filter(|c| c.row_normalize == row_normalize);
@@ -270,6 +270,7 @@ impl Course<'_> {
             let rows = Some(task.train.to_vec());
             let tolerance = self.options.tolerance;
             let plan = Plan::new(&propagator, &features, &filters, tolerance, rows, FILTERED_BYTES);
+            propagator = propagator.prepared_for(plan.multiplied_columns());
             for pass in plan.passes() {
                 let filtered = plan.run(pass, &propagator, &features);
                 let of_filter = |(filter, filtered)| {
