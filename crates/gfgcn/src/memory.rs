@@ -4,7 +4,7 @@
 //! of its own to be looked up; on pages of 2 MiB few do.
 
 /// Arrays from this size on ask for large pages.
-const LARGE: usize = 8 << 20;
+const LARGE: usize = 4 << 20;
 
 /// An array of zeros that nothing has touched yet.
 pub(crate) fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {

@@ -44,7 +44,7 @@ fn dense(dataset: &Dataset, change: impl Fn(usize, usize, f32) -> f32) -> Featur
 #[test]
 fn threads_change_no_bit() {
     let dataset = cora().largest_component();
-    let splits: Vec<Split> = (0..3)
+    let splits: Vec<Split> = (0..2)
         .map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap())
         .collect();
     let run = |threads: usize| {
@@ -188,7 +188,7 @@ fn a_filter_gives_the_same_bits_alone_and_in_company() {
 #[test]
 fn fit_then_predict_gives_the_labels_that_evaluate_scored() {
     let dataset = cora().largest_component();
-    let splits: Vec<Split> = (0..3)
+    let splits: Vec<Split> = (0..2)
         .map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap())
         .collect();
     let filters =

@@ -12,9 +12,9 @@ pub struct Explanation {
     pub filters: usize,
     /// Passes over the graph; one serves as many filters as fit into the memory.
     pub passes: usize,
-    /// What is propagated.
+    /// What most passes propagate.
     pub side: Side,
-    /// What is not, and by what factor it would move more bytes.
+    /// What they do not, and by what factor it would move more bytes.
     pub instead_of: Option<(Side, f64)>,
     /// The recurrence of each pass.
     pub bases: Vec<String>,
@@ -87,20 +87,22 @@ impl Plan {
         solve: Systems,
         predict: impl FnOnce(&Plan) -> Scoring,
     ) -> Explanation {
+        let selecting = self.passes.iter().filter(|pass| pass.side == Side::Selectors).count();
+        let (side, other) = if 2 * selecting > self.passes.len() {
+            (Side::Selectors, Side::Features)
+        } else {
+            (Side::Features, Side::Selectors)
+        };
         let bytes = |side: Side| {
-            self.passes.iter().map(|pass| self.shape.cost(side, &pass.bank).bytes).sum::<u64>()
+            let costs = self.passes.iter().map(|pass| self.shape.cost(side, &pass.bank));
+            costs.map(|cost| cost.bytes as f64).sum::<f64>()
         };
-        let other = match self.side {
-            Side::Features => Side::Selectors,
-            Side::Selectors => Side::Features,
-        };
-        let instead_of = self
-            .has_a_choice()
-            .then(|| (other, bytes(other) as f64 / (bytes(self.side) as f64).max(1.0)));
+        let factor = bytes(other) / bytes(side).max(1.0);
+        let instead_of = self.has_a_choice().then_some((other, factor));
         Explanation {
             filters: self.passes.iter().map(|pass| pass.bank.len()).sum(),
             passes: self.passes.len(),
-            side: self.side,
+            side,
             instead_of,
             bases: self.bases().map(|basis| basis.to_string()).collect(),
             tolerance: self.tolerance.into(),

@@ -38,7 +38,6 @@ pub enum Side {
 /// How the filtered features of some nodes will be computed.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    side: Side,
     passes: Vec<Pass>,
     rows: Rows,
     shape: Shape,
@@ -51,6 +50,7 @@ pub(crate) struct Pass {
     /// Positions among the filters asked for.
     pub(crate) filters: Range<usize>,
     pub(crate) bank: FilterBank,
+    side: Side,
 }
 
 /// The nodes whose filtered features are needed.
@@ -77,7 +77,7 @@ struct Shape {
 pub struct Cost {
     /// Products of Â with a block of all columns.
     pub products: u64,
-    /// Columns in each.
+    /// Columns in each, at most.
     pub columns: u64,
     /// Multiplications and additions, in all.
     pub operations: u64,
@@ -108,21 +108,16 @@ impl Plan {
         };
         let result = 4 * (shape.rows * shape.features) as u64;
         let at_a_time = (memory / result.max(1)).clamp(1, filters.len().max(1) as u64) as usize;
-        let passes: Vec<Pass> = (0..filters.len())
-            .step_by(at_a_time)
-            .map(|first| {
-                let range = first..filters.len().min(first + at_a_time);
-                Pass { bank: FilterBank::new(&filters[range.clone()], tolerance), filters: range }
-            })
-            .collect();
-        let bytes =
-            |side: Side| passes.iter().map(|p| shape.cost(side, &p.bank).bytes).sum::<u64>();
-        let side = if rows.is_some() && bytes(Side::Selectors) < bytes(Side::Features) {
-            Side::Selectors
-        } else {
-            Side::Features
+        let pass = |first: usize| {
+            let range = first..filters.len().min(first + at_a_time);
+            let bank = FilterBank::new(&filters[range.clone()], tolerance);
+            let bytes = |side: Side| shape.cost(side, &bank).bytes;
+            let select = rows.is_some() && bytes(Side::Selectors) < bytes(Side::Features);
+            let side = if select { Side::Selectors } else { Side::Features };
+            Pass { filters: range, bank, side }
         };
-        Plan { side, passes, rows: Rows::new(rows, propagator.nodes()), shape, tolerance }
+        let passes = (0..filters.len()).step_by(at_a_time).map(pass).collect();
+        Plan { passes, rows: Rows::new(rows, propagator.nodes()), shape, tolerance }
     }
 
     /// The recurrence of each pass over the graph.
@@ -132,11 +127,11 @@ impl Plan {
 
     /// What all passes cost together; the memory is that of the largest.
     pub(crate) fn cost(&self) -> Cost {
-        self.passes.iter().map(|pass| self.shape.cost(self.side, &pass.bank)).fold(
+        self.passes.iter().map(|pass| self.shape.cost(pass.side, &pass.bank)).fold(
             Cost::default(),
             |all, one| Cost {
                 products: all.products + one.products,
-                columns: one.columns,
+                columns: all.columns.max(one.columns),
                 operations: all.operations + one.operations,
                 bytes: all.bytes + one.bytes,
                 memory: all.memory.max(one.memory),
@@ -166,7 +161,7 @@ impl Plan {
         propagator: &Propagator<'_>,
         features: &Features,
     ) -> Vec<Propagated<f32>> {
-        match (&self.rows, self.side) {
+        match (&self.rows, pass.side) {
             (Rows::All, _) => propagate(propagator, &pass.bank, features, None),
             (Rows::Some { nodes, .. }, Side::Features) => {
                 propagate(propagator, &pass.bank, features, Some(nodes))
