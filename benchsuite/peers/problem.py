@@ -42,11 +42,16 @@ def load(path: str) -> Problem:
     return Problem(adjacency, features, labels, int(labels.max()) + 1)
 
 
-def normalized(adjacency: sp.csr_array) -> sp.csr_array:
-    """Â = D̃^-½ (A + I) D̃^-½ in single precision with 32-bit column numbers."""
+def normalized(adjacency: sp.csr_array, normalization: str = "sym") -> sp.csr_array:
+    """Â = D̃^-½ (A + I) D̃^-½, or D̃^-1 (A + I) for "row", in single precision with 32-bit column
+    numbers."""
     with_loops = adjacency + sp.eye_array(adjacency.shape[0], dtype=np.float32, format="csr")
-    scale = sp.diags_array(1 / np.sqrt(with_loops.sum(axis=1)), dtype=np.float32)
-    result = (scale @ with_loops @ scale).tocsr()
+    degrees = with_loops.sum(axis=1)
+    if normalization == "row":
+        result = (sp.diags_array(1 / degrees, dtype=np.float32) @ with_loops).tocsr()
+    else:
+        scale = sp.diags_array(1 / np.sqrt(degrees), dtype=np.float32)
+        result = (scale @ with_loops @ scale).tocsr()
     result.indices = result.indices.astype(np.int32)
     result.indptr = result.indptr.astype(np.int32)
     return result

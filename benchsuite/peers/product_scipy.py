@@ -3,8 +3,9 @@
 from contestant import arguments, serve
 from problem import load, norm, normalized
 
-problem = load(arguments("data").data)
-operator = normalized(problem.adjacency)
+options = arguments("data", normalization=str)
+problem = load(options.data)
+operator = normalized(problem.adjacency, options.normalization)
 
 serve(
     lambda: operator @ problem.features,

@@ -5,8 +5,9 @@ from contestant import THREADS, arguments, serve
 from problem import load, norm, normalized
 
 torch.set_num_threads(THREADS)
-problem = load(arguments("data").data)
-matrix = normalized(problem.adjacency)
+options = arguments("data", normalization=str)
+problem = load(options.data)
+matrix = normalized(problem.adjacency, options.normalization)
 operator = torch.sparse_csr_tensor(
     torch.from_numpy(matrix.indptr),
     torch.from_numpy(matrix.indices),

@@ -68,7 +68,8 @@ def cases(literal_limit: float) -> list:
         (Data("pubmed"), True),
         (Data("coauthor-physics", columns=512), False),
     ]:
-        everything.append(Case("product", data, products(3, 2), quick=quick))
+        symmetric = ("--normalization", "sym")
+        everything.append(Case("product", data, products(3, 2), symmetric, quick=quick))
 
     pubmed = Data("pubmed", largest_component=True, splits=True)
     everything.append(
@@ -125,8 +126,15 @@ def cases(literal_limit: float) -> list:
         Bound("share of the copy bandwidth", share_of_copy_bandwidth, at_least=0.6),
         Bound("dense blocks of memory beyond the graph", dense_blocks_beyond_graph, at_most=2.2),
     ]
+    # By the random walk, which is what gfgcn's propagation multiplies by whatever the normalisation:
+    # the degrees are applied once before and once after.
+    synthetic, walk = Data("synthetic"), ("--normalization", "row")
     everything.append(
-        Case("scale", Data("synthetic"), products(None, None), bounds=bounds, quick=False)
+        Case("scale", synthetic, products(None, None), walk, bounds=bounds, quick=False)
+    )
+    # As the engine does for propagations of many products; peers keep the nodes as they come.
+    everything.append(
+        Case("scale", synthetic, [], ("--renumbered", *walk), "renumbered", bounds, quick=False)
     )
     return everything
 

@@ -8,6 +8,7 @@ mod tasks;
 
 use anyhow::Result;
 use clap::Parser;
+use gfgcn::graph::Normalization;
 use std::path::PathBuf;
 
 /// gfgcn's side of the benchmarks; the runner starts it.
@@ -30,7 +31,11 @@ enum Command {
         splits: Option<PathBuf>,
     },
     /// One product Â·X with all features, dense.
-    Product { data: PathBuf },
+    Product {
+        data: PathBuf,
+        #[arg(long)]
+        normalization: Normalization,
+    },
     /// From filtered training features to weights, λ given.
     Train {
         data: PathBuf,
@@ -52,7 +57,14 @@ enum Command {
     /// Three filters, seven depths, twenty splits.
     Sweep { data: PathBuf, splits: PathBuf },
     /// One product on a large graph, beside the machine's copy bandwidth.
-    Scale { data: PathBuf },
+    Scale {
+        data: PathBuf,
+        /// Renumber the nodes first, as the engine does for long propagations.
+        #[arg(long)]
+        renumbered: bool,
+        #[arg(long)]
+        normalization: Normalization,
+    },
 }
 
 fn main() -> Result<()> {
@@ -60,11 +72,13 @@ fn main() -> Result<()> {
         Command::Export { input, output, largest_component, columns, splits } => {
             data::export(&input, &output, largest_component, columns, splits.as_deref())
         }
-        Command::Product { data } => tasks::product(&data),
+        Command::Product { data, normalization } => tasks::product(&data, normalization),
         Command::Train { data, splits, lambda } => tasks::train(&data, &splits, lambda),
         Command::Loo { data, splits } => tasks::leave_one_out(&data, &splits),
         Command::Deep { data, splits, filter, depth } => tasks::deep(&data, &splits, filter, depth),
         Command::Sweep { data, splits } => tasks::sweep(&data, &splits),
-        Command::Scale { data } => scale::scale(&data),
+        Command::Scale { data, renumbered, normalization } => {
+            scale::scale(&data, renumbered, normalization)
+        }
     }
 }

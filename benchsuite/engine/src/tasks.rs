@@ -43,9 +43,9 @@ impl FilterName {
 }
 
 /// One product Â·X.
-pub(crate) fn product(data: &Path) -> Result<()> {
+pub(crate) fn product(data: &Path, normalization: Normalization) -> Result<()> {
     let data = read(data)?;
-    let propagator = Propagator::new(data.graph(), Normalization::Symmetric);
+    let propagator = Propagator::new(data.graph(), normalization);
     let x = dense(data.features());
     let out = RefCell::new(Matrix::zeros(x.rows(), x.cols()));
     serve(
