@@ -35,8 +35,10 @@
 //! | make data of any size | [`data::Synthetic`] |
 //! | choose a filter, a kernel | [`filter::Filter`], [`kernel::Kernel`] |
 //! | train and predict | [`Classifier`], [`Model`] |
+//! | have everything chosen | [`tune::Search`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
-//! | use the parts alone | [`filter::propagate`], [`ridge::RidgePath`] |
+//! | see what will be computed | [`plan::Explanation`] |
+//! | use the parts alone | [`graph::Propagator`], [`filter::propagate`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
 mod classifier;
 pub mod data;

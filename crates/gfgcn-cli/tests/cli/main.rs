@@ -9,3 +9,4 @@ mod faults;
 mod refusals;
 mod sandbox;
 mod synth;
+mod tune;

@@ -106,7 +106,7 @@ impl Plan {
             feature_nonzeros: features.nonzeros(),
             rows: rows.as_ref().map_or(propagator.nodes(), Vec::len),
         };
-        let result = 4 * (shape.rows * shape.features) as u64;
+        let result = 4 * shape.rows as u64 * shape.features as u64;
         let at_a_time = (memory / result.max(1)).clamp(1, filters.len().max(1) as u64) as usize;
         let pass = |first: usize| {
             let range = first..filters.len().min(first + at_a_time);
@@ -201,23 +201,24 @@ impl Shape {
             Side::Features => (features, rows, 4, Layout::new::<f32>(nodes, features)),
             Side::Selectors => (rows, nodes, 8, Layout::new::<f64>(nodes, rows)),
         };
+        // In floating point: the counts of large graphs pass what whole numbers hold.
+        let count = |factors: &[usize]| factors.iter().map(|&f| f as f64).product::<f64>();
         let (products, filters) = (bank.products(), bank.len());
-        let in_products = products * nonzeros * columns;
-        let in_sums = bank.terms() * summed_rows * columns;
+        let in_products = count(&[products, nonzeros, columns]);
+        let in_sums = count(&[bank.terms(), summed_rows, columns]);
         let in_features = match side {
-            Side::Features => 0,
-            Side::Selectors => filters * feature_nonzeros * columns,
+            Side::Features => 0.0,
+            Side::Selectors => count(&[filters, feature_nonzeros, columns]),
         };
+        let indices = count(&[4, products, nonzeros, columns.div_ceil(layout.width)]);
         let vectors = layout.window.min(products + 1) * nodes + filters * summed_rows;
-        let result = 4 * filters * rows * features;
+        let result = count(&[4, filters, rows, features]);
         Cost {
             products: products as u64,
             columns: columns as u64,
-            operations: (in_products + 2 * in_sums + 2 * in_features) as u64,
-            bytes: (size * (in_products + in_sums + in_features)
-                + 4 * products * nonzeros * columns.div_ceil(layout.width))
-                as u64,
-            memory: (result + layout.at_once * size * vectors * layout.width) as u64,
+            operations: (in_products + 2.0 * in_sums + 2.0 * in_features) as u64,
+            bytes: (size as f64 * (in_products + in_sums + in_features) + indices) as u64,
+            memory: (result + count(&[layout.at_once, size, vectors, layout.width])) as u64,
         }
     }
 }

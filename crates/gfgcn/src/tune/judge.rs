@@ -11,7 +11,7 @@
 //! it (after the bias-corrected cross-validation of Tsamardinos and others, 2018).
 
 use super::{Combination, Contender};
-use crate::ridge::{RidgePath, decode};
+use crate::ridge::{RidgePath, Verdict, decode};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -107,24 +107,12 @@ impl Trials {
         Trials { combination, penalties, nodes: truth.len(), left_out }
     }
 
-    /// The best λ, counting only some nodes: its position, score and error, the larger score the
-    /// better and the smaller error of equals.
+    /// The best λ, counting only some nodes.
     fn best(&self, within: Option<&Bits>) -> Option<Verdict> {
-        let counts: Vec<Option<usize>> = self
-            .left_out
-            .iter()
-            .map(|trial| trial.as_ref().map(|t| t.correct.count(within)))
-            .collect();
-        let at = |position: Option<usize>| position.and_then(|p| counts.get(p).copied().flatten());
-        let verdicts = counts.iter().enumerate().filter_map(|(position, own)| {
-            // Together with the neighbours on the grid, as when only λ is chosen.
-            let own = (*own)?;
-            let before = at(position.checked_sub(1)).unwrap_or(own);
-            let after = at(Some(position + 1)).unwrap_or(own);
-            let error = self.left_out[position].as_ref()?.squared_error;
-            Some(Verdict { position, score: before + 2 * own + after, error })
+        let results = self.left_out.iter().map(|trial| {
+            trial.as_ref().map(|trial| (trial.correct.count(within), trial.squared_error))
         });
-        verdicts.reduce(|best, next| if next.beats(&best) { next } else { best })
+        Verdict::best_of(&results.collect::<Vec<_>>())
     }
 
     pub(super) fn contender(&self, position: usize) -> Contender {
@@ -142,23 +130,12 @@ impl Trials {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Verdict {
-    position: usize,
-    score: usize,
-    error: f64,
-}
-
-impl Verdict {
-    fn beats(&self, other: &Verdict) -> bool {
-        self.score > other.score || (self.score == other.score && self.error < other.error)
-    }
-}
-
 /// The trials from best to worst, each with the position of its best λ.
 pub(super) fn ranking(trials: &[Trials]) -> Vec<(usize, usize)> {
     let mut verdicts = verdicts(trials, None);
-    verdicts.sort_by(|(_, a), (_, b)| b.score.cmp(&a.score).then(a.error.total_cmp(&b.error)));
+    verdicts.sort_by(|(_, a), (_, b)| {
+        b.score.cmp(&a.score).then(a.squared_error.total_cmp(&b.squared_error))
+    });
     verdicts.into_iter().map(|(k, verdict)| (k, verdict.position)).collect()
 }
 

@@ -1,0 +1,141 @@
+//! The joint search: its numbers against really leaving nodes out, and its choice where the right one
+//! is known.
+
+mod synthetic;
+
+use gfgcn::data::{Dataset, Labels};
+use gfgcn::features::Features;
+use gfgcn::filter::Filter;
+use gfgcn::graph::Graph;
+use gfgcn::kernel::Kernel;
+use gfgcn::matrix::Matrix;
+use gfgcn::ridge::Selection;
+use gfgcn::split::{Ratio, Split};
+use gfgcn::tune::{Contender, Search};
+use gfgcn::{Classifier, Options};
+use synthetic::{Random, Recipe};
+
+const RECIPE: Recipe =
+    Recipe { nodes: 60, features: 20, classes: 3, weighted: false, sparse: true, seed: 11 };
+
+/// Features around the mean of the class, `noise` times a random number away from it; edges between
+/// random nodes, or within classes only.
+fn dataset(nodes: usize, noise: f64, within_classes: bool, labels: &[Option<&str>]) -> Dataset {
+    let mut random = Random::new(7);
+    let class = |node: usize| node % 2;
+    let mut edges = Vec::new();
+    while edges.len() < 4 * nodes {
+        let (a, b) = (random.below(nodes), random.below(nodes));
+        if a != b && (!within_classes || class(a) == class(b)) {
+            edges.push((a as u32, b as u32));
+        }
+    }
+    let features = Matrix::from_fn(nodes, 8, |i, j| {
+        let own = f64::from(u8::from(j % 2 == class(i)));
+        (own + noise * (random.unit() - 0.5)) as f32
+    });
+    let (graph, _) = Graph::from_edges(nodes, &edges, None).unwrap();
+    let features = Features::dense(features).unwrap();
+    Dataset::new("made", graph, features, Labels::from_names(labels)).unwrap()
+}
+
+fn by_parity(nodes: usize) -> Vec<Option<&'static str>> {
+    (0..nodes).map(|node| Some(["even", "odd"][node % 2])).collect()
+}
+
+/// Trains without each node in turn and asks about it.
+fn left_out_accuracy(dataset: &Dataset, train: &[usize], contender: &Contender) -> f64 {
+    let options = Options {
+        kernel: contender.kernel,
+        row_normalize: contender.row_normalize,
+        selection: Selection::fixed(contender.lambda).unwrap(),
+        ..Options::default()
+    };
+    let labels = dataset.labels();
+    let right = |&&left_out: &&usize| {
+        let rest = train.iter().copied().filter(|&node| node != left_out).collect();
+        let split = Split::new(dataset.nodes(), rest, vec![], vec![]).unwrap();
+        let model =
+            Classifier::new(contender.filter).options(options).fit(dataset, &split).unwrap();
+        let predictions = model.predict(dataset).unwrap();
+        Some(predictions.name(left_out)) == labels.name(left_out)
+    };
+    train.iter().filter(right).count() as f64 / train.len() as f64
+}
+
+#[test]
+fn accuracies_on_the_board_equal_leaving_each_node_out() {
+    let dataset = RECIPE.make();
+    let split = Split::stratified(dataset.labels(), Ratio::new(1.0, 0.0, 1.0).unwrap(), 0).unwrap();
+    let search = Search {
+        filters: vec![Filter::sgc(2).unwrap(), Filter::dgc(16, 3.0).unwrap()],
+        // A given width: one that depends on the training nodes would change with each left out.
+        kernels: ["linear", "rbf:gamma=0.5", "cosine"].map(|k| k.parse().unwrap()).to_vec(),
+        ..Search::default()
+    };
+    let tuned = search.run(&dataset, &split, &|| ()).unwrap();
+    assert_eq!((tuned.tried, tuned.board.len(), tuned.sample), (12, 12, None));
+    for contender in &tuned.board {
+        let expected = left_out_accuracy(&dataset, split.train(), contender);
+        assert!((contender.accuracy - expected).abs() < 1e-12, "{contender:?}: {expected}");
+    }
+    assert!(tuned.board.is_sorted_by(|a, b| a.accuracy >= b.accuracy));
+}
+
+#[test]
+fn the_incumbent_gives_way_where_the_graph_misleads_and_stays_where_it_does_not() {
+    let incumbent = Search::default().filters[0];
+    let chosen = |dataset: &Dataset| {
+        let split = Split::all_labelled(dataset.labels()).unwrap();
+        let tuned = Search::default().run(dataset, &split, &|| ()).unwrap();
+        tuned.board[tuned.chosen]
+    };
+    // Random edges mix the classes: the less is filtered, the better.
+    let misled = chosen(&dataset(200, 1.0, false, &by_parity(200)));
+    assert!(misled.filter.evaluate(0.0) > incumbent.evaluate(0.0) + 0.1, "{misled:?}");
+    assert!(misled.accuracy > 0.95, "{misled:?}");
+    // Edges within classes: everything is right, nothing is better than the incumbent.
+    let helped = chosen(&dataset(200, 3.0, true, &by_parity(200)));
+    assert_eq!((helped.filter, helped.kernel), (incumbent, Kernel::Linear));
+}
+
+#[test]
+fn with_many_training_nodes_the_best_of_a_sample_are_compared_on_all() {
+    let dataset = dataset(1500, 4.0, true, &by_parity(1500));
+    let split = Split::all_labelled(dataset.labels()).unwrap();
+    let search = Search::default();
+    let tuned = search.run(&dataset, &split, &|| ()).unwrap();
+    assert!(tuned.sample.is_some_and(|nodes| (400..=600).contains(&nodes)), "{:?}", tuned.sample);
+    assert!(tuned.board.len() < tuned.tried);
+    let incumbent = search.filters[0];
+    assert!(tuned.board.iter().any(|c| c.filter == incumbent && c.kernel == Kernel::Linear));
+    // The search and the training of its choice agree.
+    let model = tuned.classifier().fit(&dataset, &split).unwrap();
+    let contender = tuned.board[tuned.chosen];
+    assert_eq!(model.training().selection_accuracy, Some(contender.accuracy));
+    assert!((model.lambda() / contender.lambda - 1.0).abs() < 1e-4);
+}
+
+#[test]
+fn labels_without_meaning_are_not_expected_to_be_predicted() {
+    let mut random = Random::new(3);
+    let labels: Vec<Option<&str>> = (0..200).map(|_| Some(["a", "b"][random.below(2)])).collect();
+    let dataset = dataset(200, 1.0, true, &labels);
+    let split = Split::all_labelled(dataset.labels()).unwrap();
+    let tuned = Search::default().run(&dataset, &split, &|| ()).unwrap();
+    let best = tuned.board[0].accuracy;
+    assert!(best > 0.52, "the luckiest of many looks better than chance: {best}");
+    let expected = tuned.expected;
+    assert!(
+        (expected.accuracy - 0.5).abs() < 3.0 * expected.std_error,
+        "but is not expected to be: {expected:?}"
+    );
+}
+
+#[test]
+fn an_empty_search_is_an_error() {
+    let dataset = RECIPE.make();
+    let split = Split::all_labelled(dataset.labels()).unwrap();
+    let nothing = Search { filters: vec![], ..Search::default() };
+    assert!(nothing.run(&dataset, &split, &|| ()).is_err());
+}
