@@ -159,20 +159,32 @@ impl Options {
         &self,
         train: Matrix<f64>,
     ) -> Result<(Kernel, Problem, Option<Matrix<f64>>)> {
-        if train.as_slice().iter().any(|value| !value.is_finite()) {
-            return Err(Error::Data(
+        let overflow = || {
+            Error::Data(
                 "the filtered features overflow single precision; divide the features by a large \
                  number first (predictions do not depend on their scale)"
                     .into(),
-            ));
+            )
+        };
+        let is_finite = |train: &Matrix<f64>| train.as_slice().iter().all(|v| v.is_finite());
+        if self.kernel.is_linear() && train.rows() <= train.cols() {
+            let gram = gram_of_rows(&train);
+            // A squared length is finite exactly if every entry is.
+            return if (0..gram.rows()).all(|i| gram[(i, i)].is_finite()) {
+                Ok((self.kernel, Problem::Dual(gram), Some(train)))
+            } else {
+                Err(overflow())
+            };
+        }
+        if !is_finite(&train) {
+            return Err(overflow());
         }
         let kernel = self.kernel.resolve(&train);
-        // Kernels other than the linear one only have the dual side.
-        if kernel.is_linear() && train.cols() < train.rows() {
+        if kernel.is_linear() {
             return Ok((kernel, Problem::Primal(train), None));
         }
-        let gram =
-            if kernel.is_linear() { gram_of_rows(&train) } else { kernel.matrix(&train, &train) };
+        // Other kernels only have the dual side.
+        let gram = kernel.matrix(&train, &train);
         Ok((kernel, Problem::Dual(gram), Some(train)))
     }
 

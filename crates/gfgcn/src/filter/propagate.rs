@@ -114,7 +114,19 @@ impl<T: Scalar> Propagated<T> {
 
     /// Some of the kept rows, by position, in double precision.
     pub fn select(&self, rows: impl Iterator<Item = usize>) -> Matrix<f64> {
+        /// From this many entries on, threads share the work.
+        const MANY: usize = 1 << 21;
         let rows: Vec<usize> = rows.collect();
+        if rows.len() * self.cols < MANY {
+            // Written once, not first filled with zeros: a sweep makes hundreds of these.
+            let mut data = Vec::with_capacity(rows.len() * self.cols);
+            for &row in &rows {
+                for block in &self.blocks {
+                    data.extend(block.row(row).iter().map(|value| value.to_f64()));
+                }
+            }
+            return Matrix::from_rows(rows.len(), self.cols, data).expect("whole rows");
+        }
         let mut out = Matrix::zeros(rows.len(), self.cols);
         out.as_mut_slice().par_chunks_mut(self.cols).zip(rows).for_each(|(out, row)| {
             for (out, block) in out.chunks_mut(self.width).zip(&self.blocks) {
