@@ -4,7 +4,7 @@ use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::filter::{Filter, Tolerance};
-use crate::graph::{Normalization, Propagator};
+use crate::graph::{Graph, Normalization, Propagator};
 use crate::kernel::Kernel;
 use crate::linalg::{gram_of_rows, multiply, multiply_transposed};
 use crate::matrix::Matrix;
@@ -12,7 +12,8 @@ use crate::model::{Model, Training};
 use crate::plan::{Explanation, Plan, Scoring, Systems};
 use crate::predictor::Predictor;
 use crate::ridge::{
-    Candidate, Problem, RidgePath, Selection, Solution, Targets, best, penalty_grid,
+    Candidate, Problem, RidgePath, Selection, Solution, Targets, best, no_usable_penalty,
+    penalty_grid,
 };
 use crate::split::Split;
 use serde::{Deserialize, Serialize};
@@ -94,7 +95,7 @@ impl Classifier {
         let task = Task::new(dataset.labels(), split, &self.options)?;
         let features = self.options.prepare(dataset.features());
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        let plan = self.plan_for(&task, &propagator, &features);
+        let plan = self.plan_for(&task, dataset.graph(), &features);
         let propagator = propagator.prepared_for(plan.multiplied_columns());
         let filtered = plan.run(&plan.passes()[0], &propagator, &features).remove(0);
         let select = |nodes: &[usize]| plan.select(&filtered, nodes);
@@ -116,14 +117,13 @@ impl Classifier {
 
     fn plan(&self, dataset: &Dataset, split: &Split) -> Result<Plan> {
         let task = Task::new(dataset.labels(), split, &self.options)?;
-        let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        Ok(self.plan_for(&task, &propagator, dataset.features()))
+        Ok(self.plan_for(&task, dataset.graph(), dataset.features()))
     }
 
-    fn plan_for(&self, task: &Task<'_>, propagator: &Propagator<'_>, features: &Features) -> Plan {
+    fn plan_for(&self, task: &Task<'_>, graph: &Graph, features: &Features) -> Plan {
         let rows = [task.train, task.validation].concat();
         let (filters, tolerance) = (&[self.filter], self.options.tolerance);
-        Plan::new(propagator, features, filters, tolerance, Some(rows), u64::MAX)
+        Plan::new(graph, features, filters, tolerance, Some(rows), u64::MAX)
     }
 
     /// Bytes of memory that [`Classifier::fit`] takes beyond the dataset, about.
@@ -166,7 +166,6 @@ impl Options {
                     .into(),
             )
         };
-        let is_finite = |train: &Matrix<f64>| train.as_slice().iter().all(|v| v.is_finite());
         if self.kernel.is_linear() && train.rows() <= train.cols() {
             let gram = gram_of_rows(&train);
             // A squared length is finite exactly if every entry is.
@@ -176,7 +175,7 @@ impl Options {
                 Err(overflow())
             };
         }
-        if !is_finite(&train) {
+        if train.as_slice().iter().any(|value| !value.is_finite()) {
             return Err(overflow());
         }
         let kernel = self.kernel.resolve(&train);
@@ -222,9 +221,7 @@ impl Options {
             }
             _ => path.leave_one_out_candidates(&penalties, task.classes.len()),
         };
-        let position = best(&candidates).ok_or_else(|| {
-            Error::Data("no λ of the grid gives a solvable system; scale the features down".into())
-        })?;
+        let position = best(&candidates).ok_or_else(no_usable_penalty)?;
         let (xi, selected) = (penalties[position], candidates[position]);
         Ok(Fitted { kernel, lambda: xi.recip(), selected, predictor: predictor(path.solve(xi)?) })
     }

@@ -9,7 +9,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::filter::{Filter, FilterBank, Propagated};
-use crate::graph::Propagator;
+use crate::graph::{Graph, Propagator};
 use crate::matrix::Matrix;
 use crate::metrics::Summary;
 use crate::plan::{Explanation, Pass, Plan, Scoring, Systems};
@@ -105,7 +105,7 @@ impl Evaluation {
             .collect::<Result<Vec<Task<'_>>>>()?;
         let features = self.options.prepare(dataset.features());
         let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        let plan = self.plan_with(&propagator, &features);
+        let plan = self.plan_with(dataset.graph(), &features);
         let propagator = propagator.prepared_for(plan.multiplied_columns());
         let run = Run {
             evaluation: self,
@@ -142,11 +142,10 @@ impl Evaluation {
     }
 
     fn plan(&self, dataset: &Dataset) -> Plan {
-        let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        self.plan_with(&propagator, dataset.features())
+        self.plan_with(dataset.graph(), dataset.features())
     }
 
-    fn plan_with(&self, propagator: &Propagator<'_>, features: &Features) -> Plan {
+    fn plan_with(&self, graph: &Graph, features: &Features) -> Plan {
         // Only a linear kernel predicts without the filtered features of every node.
         let rows = self.options.kernel.is_linear().then(|| {
             let needs_validation = self.options.selection == Selection::Validation;
@@ -157,12 +156,10 @@ impl Evaluation {
                     rows.extend_from_slice(split.validation());
                 }
             }
-            rows.sort_unstable();
-            rows.dedup();
             rows
         });
         let tolerance = self.options.tolerance;
-        Plan::new(propagator, features, &self.filters, tolerance, rows, self.memory)
+        Plan::new(graph, features, &self.filters, tolerance, rows, self.memory)
     }
 
     /// Bytes of memory that [`Evaluation::run`] takes beyond the dataset, about.

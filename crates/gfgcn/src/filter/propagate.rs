@@ -170,9 +170,10 @@ pub fn propagate<T: Scalar>(
             .collect::<Vec<Matrix<T>>>()
     };
     let before = |place: usize| propagator.scale_before(place);
-    let blocks = propagate_blocks(propagator, bank, signal, before, rows, store);
     let (kept, cols) = (rows.len(), signal.cols());
-    let Layout { width, .. } = Layout::new::<T>(propagator.nodes(), cols);
+    let layout = Layout::new::<T>(propagator.nodes(), cols);
+    let blocks = propagate_blocks(layout, propagator, bank, signal, before, rows, store);
+    let width = layout.width;
     let mut out: Vec<Propagated<T>> = (0..bank.len())
         .map(|_| Propagated { rows: kept, cols, width, blocks: Vec::new() })
         .collect();
@@ -219,18 +220,6 @@ impl Layout {
 /// Filters the columns of a signal, the row at each place scaled by `before`, block by block, and hands
 /// the sums of each block over; returns what `finish` made of them, in the order of the blocks.
 pub(crate) fn propagate_blocks<T: Scalar, R: Send>(
-    propagator: &Propagator<'_>,
-    bank: &FilterBank,
-    signal: &dyn Signal<T>,
-    before: impl Fn(usize) -> f64 + Sync,
-    rows: &[usize],
-    finish: impl Fn(Range<usize>, Sums<'_, T>) -> R + Sync,
-) -> Vec<R> {
-    let layout = Layout::new::<T>(propagator.nodes(), signal.cols());
-    propagate_laid_out(layout, propagator, bank, signal, before, rows, finish)
-}
-
-fn propagate_laid_out<T: Scalar, R: Send>(
     Layout { width, at_once, window }: Layout,
     propagator: &Propagator<'_>,
     bank: &FilterBank,
@@ -549,7 +538,7 @@ mod tests {
                 (0..bank.len()).map(|k| sums.scaled(k, |_| 1.0)).collect::<Vec<_>>()
             };
             let blocks =
-                propagate_laid_out(layout, &propagator, &bank, &features, before, &rows, finish);
+                propagate_blocks(layout, &propagator, &bank, &features, before, &rows, finish);
             // filters × rows × columns
             (0..bank.len())
                 .map(|k| {

@@ -6,7 +6,7 @@
 //! same kernel serves with other scalings before and after.
 
 use super::FilterBank;
-use super::propagate::{Propagated, Signal, Sums, propagate_blocks};
+use super::propagate::{Layout, Propagated, Signal, Sums, propagate_blocks};
 use crate::features::Features;
 use crate::graph::Propagator;
 use crate::matrix::Matrix;
@@ -70,7 +70,8 @@ pub(crate) fn propagate_selectors(
         (0..bank.len()).map(rows).collect::<Vec<Matrix<f32>>>()
     };
     let before = |place: usize| propagator.transposed_before(place);
-    let blocks = propagate_blocks(propagator, bank, &selectors, before, &all, multiply);
+    let layout = Layout::new::<f64>(propagator.nodes(), nodes.len());
+    let blocks = propagate_blocks(layout, propagator, bank, &selectors, before, &all, multiply);
     let mut of_filter: Vec<Vec<Matrix<f32>>> = vec![Vec::new(); bank.len()];
     for block in blocks {
         of_filter.iter_mut().zip(block).for_each(|(all, part)| all.push(part));

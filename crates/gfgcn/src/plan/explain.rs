@@ -98,7 +98,7 @@ impl Plan {
             costs.map(|cost| cost.bytes as f64).sum::<f64>()
         };
         let factor = bytes(other) / bytes(side).max(1.0);
-        let instead_of = self.has_a_choice().then_some((other, factor));
+        let instead_of = self.rows.are_some().then_some((other, factor));
         Explanation {
             filters: self.passes.iter().map(|pass| pass.bank.len()).sum(),
             passes: self.passes.len(),

@@ -19,7 +19,7 @@ use crate::features::Features;
 use crate::filter::{
     Basis, Filter, FilterBank, Layout, Propagated, Tolerance, propagate, propagate_selectors,
 };
-use crate::graph::Propagator;
+use crate::graph::{Graph, Propagator};
 use crate::matrix::Matrix;
 use serde::Serialize;
 use std::fmt;
@@ -92,19 +92,20 @@ impl Plan {
     ///
     /// `memory` is the number of bytes that filtered features may take at a time.
     pub(crate) fn new(
-        propagator: &Propagator<'_>,
+        graph: &Graph,
         features: &Features,
         filters: &[Filter],
         tolerance: Tolerance,
         rows: Option<Vec<usize>>,
         memory: u64,
     ) -> Self {
+        let rows = Rows::new(rows, graph.nodes());
         let shape = Shape {
-            nodes: propagator.nodes(),
-            nonzeros: propagator.nonzeros(),
+            nodes: graph.nodes(),
+            nonzeros: 2 * graph.edges() + graph.nodes(),
             features: features.cols(),
             feature_nonzeros: features.nonzeros(),
-            rows: rows.as_ref().map_or(propagator.nodes(), Vec::len),
+            rows: rows.len(graph.nodes()),
         };
         let result = 4 * shape.rows as u64 * shape.features as u64;
         let at_a_time = (memory / result.max(1)).clamp(1, filters.len().max(1) as u64) as usize;
@@ -112,12 +113,12 @@ impl Plan {
             let range = first..filters.len().min(first + at_a_time);
             let bank = FilterBank::new(&filters[range.clone()], tolerance);
             let bytes = |side: Side| shape.cost(side, &bank).bytes;
-            let select = rows.is_some() && bytes(Side::Selectors) < bytes(Side::Features);
+            let select = rows.are_some() && bytes(Side::Selectors) < bytes(Side::Features);
             let side = if select { Side::Selectors } else { Side::Features };
             Pass { filters: range, bank, side }
         };
         let passes = (0..filters.len()).step_by(at_a_time).map(pass).collect();
-        Plan { passes, rows: Rows::new(rows, propagator.nodes()), shape, tolerance }
+        Plan { passes, rows, shape, tolerance }
     }
 
     /// The recurrence of each pass over the graph.
@@ -143,11 +144,6 @@ impl Plan {
     pub(crate) fn multiplied_columns(&self) -> usize {
         let cost = self.cost();
         (cost.products * cost.columns) as usize
-    }
-
-    /// Whether both sides were possible: with all rows there is nothing to select.
-    fn has_a_choice(&self) -> bool {
-        matches!(self.rows, Rows::Some { .. })
     }
 
     pub(crate) fn passes(&self) -> &[Pass] {
@@ -191,6 +187,18 @@ impl Rows {
         let mut position = vec![u32::MAX; total];
         nodes.iter().zip(0..).for_each(|(&node, k)| position[node] = k);
         Rows::Some { nodes, position }
+    }
+
+    /// Whether there is something to select.
+    fn are_some(&self) -> bool {
+        matches!(self, Rows::Some { .. })
+    }
+
+    fn len(&self, total: usize) -> usize {
+        match self {
+            Rows::All => total,
+            Rows::Some { nodes, .. } => nodes.len(),
+        }
     }
 }
 

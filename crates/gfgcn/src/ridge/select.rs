@@ -75,8 +75,7 @@ impl Candidate {
     ) {
         self.total += 1;
         self.correct += usize::from(decode(prediction, classes) == class);
-        let differences = prediction.iter().zip(targets).map(|(p, t)| p - t);
-        self.squared_error += differences.map(|d| d * d).sum::<f64>();
+        self.squared_error += squared_distance(prediction, targets);
     }
 
     fn add(&mut self, other: Candidate) {
@@ -89,6 +88,11 @@ impl Candidate {
     pub fn accuracy(&self) -> f64 {
         self.correct as f64 / self.total.max(1) as f64
     }
+}
+
+/// The sum of squared differences.
+pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a - b).map(|d| d * d).sum()
 }
 
 impl RidgePath {
@@ -114,6 +118,11 @@ impl RidgePath {
 pub(crate) fn best(candidates: &[Option<Candidate>]) -> Option<usize> {
     let results = candidates.iter().map(|c| c.map(|c| (c.correct, c.squared_error)));
     Verdict::best_of(&results.collect::<Vec<_>>()).map(|verdict| verdict.position)
+}
+
+/// What is said where [`best`] finds nothing.
+pub(crate) fn no_usable_penalty() -> Error {
+    Error::Data("no λ of the grid gives a solvable system; scale the features down".into())
 }
 
 /// The best penalty of a grid.

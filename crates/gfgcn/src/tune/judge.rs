@@ -11,7 +11,7 @@
 //! it (after the bias-corrected cross-validation of Tsamardinos and others, 2018).
 
 use super::{Combination, Contender};
-use crate::ridge::{RidgePath, Verdict, decode};
+use crate::ridge::{RidgePath, Verdict, decode, squared_distance};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -96,8 +96,7 @@ impl Trials {
                 if decode(prediction, classes) == truth[node] {
                     sum.correct.insert(node);
                 }
-                let differences = prediction.iter().zip(targets.row(node)).map(|(p, t)| p - t);
-                sum.squared_error += differences.map(|d| d * d).sum::<f64>();
+                sum.squared_error += squared_distance(prediction, targets.row(node));
             },
             |sum, other| {
                 sum.correct.union(&other.correct);

@@ -17,7 +17,7 @@ use crate::graph::Propagator;
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::plan::{Explanation, Plan, Scoring, Systems};
-use crate::ridge::{Selection, penalty_grid};
+use crate::ridge::{Selection, no_usable_penalty, penalty_grid};
 use crate::split::Split;
 use judge::Trials;
 use rayon::prelude::*;
@@ -175,10 +175,10 @@ impl Search {
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let sample = sample(dataset.labels(), split)?;
         let train = sample.as_ref().unwrap_or(split).train();
-        let propagator = Propagator::new(dataset.graph(), self.options.normalization);
         let (features, tolerance) = (dataset.features(), self.options.tolerance);
         let rows = Some(train.to_vec());
-        let plan = Plan::new(&propagator, features, &self.filters, tolerance, rows, FILTERED_BYTES);
+        let plan =
+            Plan::new(dataset.graph(), features, &self.filters, tolerance, rows, FILTERED_BYTES);
         let count = self.combinations(split.train().len()).len();
         let systems = Systems::new(count, train.len(), features.cols(), true, false);
         Ok(plan.explain(systems, |_| Scoring::Later))
@@ -269,7 +269,8 @@ impl Course<'_> {
                 Options { row_normalize, ..self.options }.prepare(self.dataset.features());
             let rows = Some(task.train.to_vec());
             let tolerance = self.options.tolerance;
-            let plan = Plan::new(&propagator, &features, &filters, tolerance, rows, FILTERED_BYTES);
+            let graph = self.dataset.graph();
+            let plan = Plan::new(graph, &features, &filters, tolerance, rows, FILTERED_BYTES);
             propagator = propagator.prepared_for(plan.multiplied_columns());
             for pass in plan.passes() {
                 let filtered = plan.run(pass, &propagator, &features);
@@ -309,9 +310,7 @@ impl Course<'_> {
     }
 
     fn finish(&self, trials: &[Trials], tried: usize, sample: Option<usize>) -> Result<Tuned> {
-        let (winner, _) = judge::choice(trials).ok_or_else(|| {
-            Error::Data("no λ of the grid gives a solvable system; scale the features down".into())
-        })?;
+        let (winner, _) = judge::choice(trials).ok_or_else(no_usable_penalty)?;
         let mut board: Vec<(usize, Contender)> = judge::ranking(trials)
             .into_iter()
             .map(|(k, position)| (k, trials[k].contender(position)))
