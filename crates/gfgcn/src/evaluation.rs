@@ -11,7 +11,7 @@ use crate::features::Features;
 use crate::filter::{Filter, FilterBank, Propagated};
 use crate::graph::{Graph, Propagator};
 use crate::matrix::Matrix;
-use crate::metrics::Summary;
+use crate::metrics::{Summary, test_accuracy};
 use crate::plan::{Explanation, Pass, Plan, Scoring, Systems};
 use crate::predictor::{Predictor, score_all};
 use crate::ridge::{Selection, columns, decode};
@@ -224,7 +224,7 @@ impl Run<'_> {
         };
         for ((task, split), scores) in self.tasks.iter().zip(&self.evaluation.splits).zip(scores) {
             let predictions = self.predict(task, split, &scores);
-            outcome.accuracies.push(self.accuracy(split, &predictions));
+            outcome.accuracies.push(test_accuracy(self.dataset.labels(), split, &predictions));
             outcome.predictions.push(predictions);
         }
         outcome.times.predict = start.elapsed();
@@ -243,17 +243,5 @@ impl Run<'_> {
     fn predict(&self, task: &Task<'_>, split: &Split, scores: &Matrix<f64>) -> Vec<u32> {
         let class = |node: usize| decode(scores.row(node), task.classes.len()) as usize;
         split.test().iter().map(|&node| task.classes[class(node)]).collect()
-    }
-
-    /// In percent of the labelled test nodes.
-    fn accuracy(&self, split: &Split, predictions: &[u32]) -> f64 {
-        let labels = self.dataset.labels();
-        let judged =
-            split.test().iter().zip(predictions).filter_map(|(&node, &prediction)| {
-                labels.get(node).map(|truth| truth == prediction)
-            });
-        let (correct, total) =
-            judged.fold((0, 0), |(correct, total), hit| (correct + usize::from(hit), total + 1));
-        100.0 * correct as f64 / f64::from(total)
     }
 }

@@ -38,7 +38,7 @@
 //! | have everything chosen | [`tune::Search`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
 //! | see what will be computed | [`plan::Explanation`] |
-//! | use the parts alone | [`graph::Propagator`], [`filter::propagate`], [`ridge::Problem`], [`ridge::RidgePath`] |
+//! | use the parts alone | [`graph::Propagator`], [`graph::Adjacency`], [`filter::propagate`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
 mod classifier;
 pub mod data;
@@ -58,7 +58,7 @@ pub mod plan;
 mod predictor;
 pub mod ridge;
 mod scalar;
-mod simd;
+pub mod simd;
 pub mod split;
 pub mod tune;
 

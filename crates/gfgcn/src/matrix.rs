@@ -70,6 +70,11 @@ impl<T: Copy + Default> Matrix<T> {
         &mut self.data
     }
 
+    /// All entries, row by row, without the matrix around them.
+    pub fn into_vec(self) -> Vec<T> {
+        self.data
+    }
+
     /// The rows at the given positions, in that order.
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         let mut data = Vec::with_capacity(rows.len() * self.cols);

@@ -1,5 +1,7 @@
 //! How good predictions are.
 
+use crate::data::Labels;
+use crate::split::Split;
 use serde::Serialize;
 
 /// Counts of true against predicted classes, and what follows from them.
@@ -92,6 +94,19 @@ impl Metrics {
             .for_each(|share| *share *= 100.0);
         self
     }
+}
+
+/// The share of a split's labelled test nodes whose class was predicted, in percent; the predictions
+/// are in the order of the test part.
+pub fn test_accuracy(labels: &Labels, split: &Split, predictions: &[u32]) -> f64 {
+    let judged = split
+        .test()
+        .iter()
+        .zip(predictions)
+        .filter_map(|(&node, &prediction)| labels.get(node).map(|truth| truth == prediction));
+    let (hits, total) =
+        judged.fold((0, 0), |(hits, total), hit| (hits + usize::from(hit), total + 1));
+    100.0 * hits as f64 / f64::from(total)
 }
 
 /// Mean and spread of repeated measurements.

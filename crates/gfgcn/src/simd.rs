@@ -6,7 +6,7 @@
 
 /// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Simd {
+pub enum Simd {
     /// What every processor of the architecture has.
     Baseline,
     /// 256-bit vectors.
@@ -19,16 +19,16 @@ pub(crate) enum Simd {
 
 /// Only made where the processor was asked: what makes calling the compiled-for code sound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Detected(());
+pub struct Detected(());
 
 impl Simd {
     /// The best level of this processor.
-    pub(crate) fn detect() -> Self {
+    pub fn detect() -> Self {
         *Self::available().last().expect("the baseline is always there")
     }
 
     /// Every level of this processor, the best last.
-    pub(crate) fn available() -> &'static [Self] {
+    pub fn available() -> &'static [Self] {
         use std::sync::OnceLock;
         static LEVELS: OnceLock<Vec<Simd>> = OnceLock::new();
         LEVELS.get_or_init(|| {
@@ -50,8 +50,18 @@ impl Simd {
     }
 
     /// Runs a closure compiled for this level; mark it `#[inline(always)]`, as all it calls.
+    ///
+    /// ```
+    /// use gfgcn::simd::Simd;
+    /// let mut values = [1.0_f32; 100];
+    /// Simd::detect().run(
+    ///     #[inline(always)]
+    ///     || values.iter_mut().for_each(|v| *v *= 2.0),
+    /// );
+    /// assert_eq!(values, [2.0; 100]);
+    /// ```
     #[inline(always)]
-    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> R {
+    pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx2")]

@@ -5,12 +5,14 @@
 //! relies on the invariants: symmetric, sorted and unique neighbours, no self-loops, weights finite
 //! and positive. The self-loops of Ã = A + I are added by the [`Propagator`], once.
 
+mod adjacency;
 mod build;
 mod components;
 mod order;
 mod product;
 mod propagator;
 
+pub use adjacency::Adjacency;
 pub use build::Repairs;
 pub use order::NodeOrder;
 pub(crate) use product::Step;

@@ -11,12 +11,10 @@
 //! stored value per edge — and the normalisation is a scaling of rows before and after.
 
 use super::order::is_scattered;
-use super::product::{EdgeFactor, Pattern, Product, Scaled, Step, Weighted, balanced};
+use super::product::{Pattern, Product, Step, Weighted, balanced};
 use super::{Graph, NodeOrder};
-use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 use crate::simd::Simd;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -205,60 +203,14 @@ impl<'g> Propagator<'g> {
         }
     }
 
-    /// One product: `out ← Â·x`, nodes × columns each.
-    ///
-    /// Reads every row of x once per edge and writes every row of `out` once; no other memory of
-    /// that size is touched.
-    ///
-    /// ```
-    /// use gfgcn::graph::{Graph, Normalization, Propagator};
-    /// use gfgcn::matrix::Matrix;
-    /// let (graph, _) = Graph::from_edges(2, &[(0, 1)], None)?;
-    /// let x = Matrix::from_fn(2, 3, |i, j| (3 * i + j) as f32);
-    /// let mut out = Matrix::zeros(2, 3);
-    /// Propagator::new(&graph, Normalization::Row).multiply(&x, &mut out);
-    /// assert_eq!(out.row(0), [1.5, 2.5, 3.5]);
-    /// # Ok::<(), gfgcn::Error>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If x and `out` do not have one row per node and the same columns.
-    pub fn multiply(&self, x: &Matrix<f32>, out: &mut Matrix<f32>) {
-        assert_eq!((x.rows(), x.cols()), (out.rows(), out.cols()), "x and its product differ");
-        assert_eq!(x.rows(), self.nodes(), "x needs one row per node");
-        let Walk { graph, reciprocals, .. } = &self.walk;
-        match (self.normalization, graph.all_weights()) {
-            (Normalization::Row, None) => self.multiply_by(Pattern, reciprocals, x, out),
-            (Normalization::Row, Some(w)) => self.multiply_by(Weighted(w), reciprocals, x, out),
-            (Normalization::Symmetric, weights) => {
-                let roots: Vec<f64> = reciprocals.iter().map(|r| r.sqrt()).collect();
-                let of_neighbours: Vec<f32> = roots.iter().map(|&r| r as f32).collect();
-                match weights {
-                    None => self.multiply_by(Scaled(Pattern, &of_neighbours), &roots, x, out),
-                    Some(w) => {
-                        self.multiply_by(Scaled(Weighted(w), &of_neighbours), &roots, x, out);
-                    }
-                }
-            }
-        }
+    /// How Ã is normalised.
+    pub(super) fn normalization(&self) -> Normalization {
+        self.normalization
     }
 
-    fn multiply_by<F: EdgeFactor<f32> + Send>(
-        &self,
-        factor: F,
-        row_scale: &[f64],
-        x: &Matrix<f32>,
-        out: &mut Matrix<f32>,
-    ) {
-        /// More tasks than threads, so that a thread that is late can be helped.
-        const TASKS_PER_THREAD: usize = 8;
-        let (graph, stride) = (&*self.walk.graph, x.cols());
-        let step = Step { a: 1.0, b: 0.0, c: 0.0 };
-        let x = x.as_slice();
-        let product = Product { graph, factor, row_scale, step, stride, x, z: None };
-        let ranges = balanced(graph.offsets(), TASKS_PER_THREAD * rayon::current_num_threads());
-        let parts = split_rows(out.as_mut_slice(), stride, &ranges);
-        ranges.into_par_iter().zip(parts).for_each(|(rows, y)| product.rows(self.simd, rows, y));
+    /// The graph in its own order, D̃⁻¹ and the vector instructions to use.
+    pub(super) fn parts(&self) -> (&Graph, &[f64], Simd) {
+        (&self.walk.graph, &self.walk.reciprocals, self.simd)
     }
 }
 

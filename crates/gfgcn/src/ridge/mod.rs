@@ -12,5 +12,5 @@ pub use path::{RidgePath, Solution};
 pub use problem::Problem;
 pub use select::{Candidate, Selection, penalty_grid};
 pub(crate) use select::{PENALTIES, Verdict, best, no_usable_penalty, squared_distance};
-pub use targets::Targets;
-pub(crate) use targets::{columns, decode};
+pub(crate) use targets::columns;
+pub use targets::{Targets, decode};

@@ -45,9 +45,10 @@ pub(crate) fn columns(classes: usize) -> usize {
     if classes == 2 { 1 } else { classes }
 }
 
-/// The class that the values of the target columns stand for: the largest; the first of equals.
-pub(crate) fn decode(values: &[f64], classes: usize) -> u32 {
-    if classes == 2 {
+/// The class that scores stand for: with one column for two classes, as in [`Targets`], its sign; with one
+/// per class the largest, the first of equals.
+pub fn decode(values: &[f64], classes: usize) -> u32 {
+    if classes == 2 && values.len() == 1 {
         return u32::from(values[0] > 0.0);
     }
     let mut best = 0;

@@ -1,0 +1,22 @@
+//! Graph networks trained by gradient descent: the opponents of the closed form.
+//!
+//! GCN, GAT, JKNet, APPNP and GCNII, and SGC, SSGC and DGC as logistic regression, all trained by Adam
+//! in one loop ([`Trainer`]). They exist to be compared with, so they are made to be fast, seeded and
+//! faithful to their papers: gradients come from a small reverse-mode tape whose operations know sparse
+//! features and graphs, and every model is tested against PyTorch.
+//!
+//! | to | see |
+//! |---|---|
+//! | choose a model | [`Baseline`]: [`Gcn`], [`Gat`], [`JkNet`], [`Appnp`], [`Gcnii`], [`Logistic`] |
+//! | train it | [`Trainer`], [`Training`] |
+
+mod adam;
+mod model;
+mod network;
+mod random;
+mod tape;
+mod train;
+
+pub use model::Baseline;
+pub use network::{Appnp, Dual, Gat, Gcn, Gcnii, JkNet, Jump, Logistic};
+pub use train::{Epoch, Trained, Trainer, Training};

@@ -1,0 +1,33 @@
+//! Dense products in single precision: the only file of this crate that touches `faer`.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use gfgcn::matrix::Matrix;
+
+fn view(m: &Matrix<f32>) -> MatRef<'_, f32> {
+    MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
+}
+
+fn product(out: &mut Matrix<f32>, a: MatRef<'_, f32>, b: MatRef<'_, f32>) {
+    // By the size of the product, not by the number of threads: the same bits everywhere.
+    let multiplications = a.nrows() * a.ncols() * b.ncols();
+    let par = if multiplications < 1 << 23 { Par::Seq } else { Par::rayon(8) };
+    let (rows, cols) = (out.rows(), out.cols());
+    let out = MatMut::from_row_major_slice_mut(out.as_mut_slice(), rows, cols);
+    matmul(out, Accum::Replace, a, b, 1.0, par);
+}
+
+/// `out ← A·B`.
+pub(crate) fn multiply(a: &Matrix<f32>, b: &Matrix<f32>, out: &mut Matrix<f32>) {
+    product(out, view(a), view(b));
+}
+
+/// `out ← Aᵀ·B`.
+pub(crate) fn multiply_transposed(a: &Matrix<f32>, b: &Matrix<f32>, out: &mut Matrix<f32>) {
+    product(out, view(a).transpose(), view(b));
+}
+
+/// `out ← A·Bᵀ`.
+pub(crate) fn multiply_by_transposed(a: &Matrix<f32>, b: &Matrix<f32>, out: &mut Matrix<f32>) {
+    product(out, view(a), view(b).transpose());
+}

@@ -1,0 +1,177 @@
+//! Â as a matrix that is multiplied by, one product at a time.
+//!
+//! Filters go through [`crate::filter::propagate`], which takes many products at once. Networks that
+//! do something else between two products multiply by an [`Adjacency`], and by its transpose on the
+//! way back.
+
+use super::product::{EdgeFactor, Pattern, Product, Scaled, Step, Weighted, balanced};
+use super::propagator::{Propagator, split_rows};
+use super::{Graph, Normalization};
+use crate::matrix::Matrix;
+use crate::simd::Simd;
+use rayon::prelude::*;
+
+/// More tasks than threads, so that a thread that is late can be helped.
+const TASKS_PER_THREAD: usize = 8;
+/// Below this many additions a product is not worth handing out to other threads.
+const PARALLEL_FROM: usize = 1 << 18;
+
+/// Â or Âᵀ of a graph, with a factor per row and one per column at hand.
+#[derive(Clone, Debug)]
+pub struct Adjacency<'p> {
+    graph: &'p Graph,
+    row_scale: Vec<f64>,
+    /// One per node; absent where all are 1.
+    column_scale: Option<Vec<f32>>,
+    simd: Simd,
+}
+
+impl Propagator<'_> {
+    /// Â as a matrix to multiply by.
+    pub fn adjacency(&self) -> Adjacency<'_> {
+        let (graph, reciprocals, simd) = self.parts();
+        match self.normalization() {
+            Normalization::Row => {
+                Adjacency { graph, row_scale: reciprocals.to_vec(), column_scale: None, simd }
+            }
+            Normalization::Symmetric => {
+                let row_scale: Vec<f64> = reciprocals.iter().map(|r| r.sqrt()).collect();
+                let column_scale = Some(row_scale.iter().map(|&r| r as f32).collect());
+                Adjacency { graph, row_scale, column_scale, simd }
+            }
+        }
+    }
+
+    /// Âᵀ, which is Â unless rows are normalised.
+    pub fn transposed_adjacency(&self) -> Adjacency<'_> {
+        let (graph, reciprocals, simd) = self.parts();
+        match self.normalization() {
+            Normalization::Symmetric => self.adjacency(),
+            Normalization::Row => Adjacency {
+                graph,
+                row_scale: vec![1.0; reciprocals.len()],
+                column_scale: Some(reciprocals.iter().map(|&r| r as f32).collect()),
+                simd,
+            },
+        }
+    }
+
+    /// One product: `out ← Â·x`, nodes × columns each.
+    ///
+    /// Reads every row of x once per edge and writes every row of `out` once; no other memory of
+    /// that size is touched.
+    ///
+    /// ```
+    /// use gfgcn::graph::{Graph, Normalization, Propagator};
+    /// use gfgcn::matrix::Matrix;
+    /// let (graph, _) = Graph::from_edges(2, &[(0, 1)], None)?;
+    /// let x = Matrix::from_fn(2, 3, |i, j| (3 * i + j) as f32);
+    /// let mut out = Matrix::zeros(2, 3);
+    /// Propagator::new(&graph, Normalization::Row).multiply(&x, &mut out);
+    /// assert_eq!(out.row(0), [1.5, 2.5, 3.5]);
+    /// # Ok::<(), gfgcn::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If x and `out` do not have one row per node and the same columns.
+    pub fn multiply(&self, x: &Matrix<f32>, out: &mut Matrix<f32>) {
+        self.adjacency().multiply(x, out);
+    }
+}
+
+impl Adjacency<'_> {
+    /// `out ← Â·x`, nodes × columns each.
+    ///
+    /// # Panics
+    /// If x and `out` do not have one row per node and the same columns.
+    pub fn multiply(&self, x: &Matrix<f32>, out: &mut Matrix<f32>) {
+        self.step(Step { a: 1.0, b: 0.0, c: 0.0 }, x, None, out);
+    }
+
+    /// `out ← a·Â·x + c·z`, nodes × columns each.
+    ///
+    /// # Panics
+    /// If x, z and `out` do not have one row per node and the same columns.
+    pub fn multiply_add(
+        &self,
+        a: f32,
+        x: &Matrix<f32>,
+        c: f32,
+        z: &Matrix<f32>,
+        out: &mut Matrix<f32>,
+    ) {
+        assert_eq!((x.rows(), x.cols()), (z.rows(), z.cols()), "x and z differ");
+        self.step(Step { a, b: 0.0, c }, x, Some(z), out);
+    }
+
+    fn step(
+        &self,
+        step: Step<f32>,
+        x: &Matrix<f32>,
+        z: Option<&Matrix<f32>>,
+        out: &mut Matrix<f32>,
+    ) {
+        assert_eq!((x.rows(), x.cols()), (out.rows(), out.cols()), "x and its product differ");
+        assert_eq!(x.rows(), self.graph.nodes(), "x needs one row per node");
+        match (&self.column_scale, self.graph.all_weights()) {
+            (None, None) => self.step_by(Pattern, step, x, z, out),
+            (None, Some(w)) => self.step_by(Weighted(w), step, x, z, out),
+            (Some(s), None) => self.step_by(Scaled(Pattern, s), step, x, z, out),
+            (Some(s), Some(w)) => self.step_by(Scaled(Weighted(w), s), step, x, z, out),
+        }
+    }
+
+    fn step_by<F: EdgeFactor<f32> + Send>(
+        &self,
+        factor: F,
+        step: Step<f32>,
+        x: &Matrix<f32>,
+        z: Option<&Matrix<f32>>,
+        out: &mut Matrix<f32>,
+    ) {
+        let (graph, stride) = (self.graph, x.cols());
+        let (x, z) = (x.as_slice(), z.map(Matrix::as_slice));
+        let product = Product { graph, factor, row_scale: &self.row_scale, step, stride, x, z };
+        let additions = (2 * graph.edges() + graph.nodes()) * stride;
+        if additions < PARALLEL_FROM || rayon::current_num_threads() == 1 {
+            return product.rows(self.simd, 0..graph.nodes(), out.as_mut_slice());
+        }
+        let ranges = balanced(graph.offsets(), TASKS_PER_THREAD * rayon::current_num_threads());
+        let parts = split_rows(out.as_mut_slice(), stride, &ranges);
+        ranges.into_par_iter().zip(parts).for_each(|(rows, y)| product.rows(self.simd, rows, y));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ⟨Âx, y⟩ = ⟨x, Âᵀy⟩, and the sum with z, for both normalisations, with weights and without.
+    #[test]
+    fn the_transpose_is_the_adjoint() {
+        let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4)];
+        let weights = [1.0, 2.0, 0.5, 3.0, 1.5, 0.25];
+        let x = Matrix::from_fn(5, 3, |i, j| ((7 * i + 3 * j) % 5) as f32 - 2.0);
+        let y = Matrix::from_fn(5, 3, |i, j| ((2 * i + 5 * j) % 7) as f32 - 3.0);
+        let dot = |a: &Matrix<f32>, b: &Matrix<f32>| -> f32 {
+            a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()
+        };
+        for weights in [None, Some(&weights[..])] {
+            let (graph, _) = Graph::from_edges(5, &edges, weights).unwrap();
+            for normalization in [Normalization::Symmetric, Normalization::Row] {
+                let propagator = Propagator::new(&graph, normalization);
+                let (mut forward, mut back) = (Matrix::zeros(5, 3), Matrix::zeros(5, 3));
+                propagator.adjacency().multiply(&x, &mut forward);
+                propagator.transposed_adjacency().multiply(&y, &mut back);
+                let (left, right) = (dot(&forward, &y), dot(&x, &back));
+                assert!((left - right).abs() < 1e-4, "{normalization}: {left} {right}");
+                let mut sum = Matrix::zeros(5, 3);
+                propagator.adjacency().multiply_add(0.5, &x, 2.0, &y, &mut sum);
+                for k in 0..15 {
+                    let expected = 0.5 * forward.as_slice()[k] + 2.0 * y.as_slice()[k];
+                    assert!((sum.as_slice()[k] - expected).abs() < 1e-5);
+                }
+            }
+        }
+    }
+}
