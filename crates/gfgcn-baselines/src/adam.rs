@@ -6,6 +6,8 @@ use gfgcn::simd::Simd;
 const BETA_1: f64 = 0.9;
 const BETA_2: f64 = 0.999;
 const EPSILON: f32 = 1e-8;
+/// Gradients below this count as zero.
+const NEGLIGIBLE: f32 = 1e-18;
 
 /// The running moments of the gradients of some parameters.
 #[derive(Debug)]
@@ -46,6 +48,8 @@ impl Adam {
                 let weights = w.as_mut_slice().iter_mut().zip(gradient.as_slice());
                 for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second.iter_mut())) {
                     let g = g + decay * *w;
+                    // Its square would not be a normal number; ε is far above it anyway.
+                    let g = if g.abs() < NEGLIGIBLE { 0.0 } else { g };
                     *m = keep_1 * *m + take_1 * g;
                     *v = keep_2 * *v + take_2 * g * g;
                     *w -= rate * *m / (v.sqrt() * root + EPSILON);

@@ -9,14 +9,19 @@
 //! |---|---|
 //! | choose a model | [`Baseline`]: [`Gcn`], [`Gat`], [`JkNet`], [`Appnp`], [`Gcnii`], [`Logistic`] |
 //! | train it | [`Trainer`], [`Training`] |
+//! | compare many on many splits | [`Comparison`], [`Cache`] |
 
 mod adam;
+mod cache;
+mod compare;
 mod model;
 mod network;
 mod random;
 mod tape;
 mod train;
 
+pub use cache::Cache;
+pub use compare::{Comparison, Known, Outcome, Run};
 pub use model::Baseline;
 pub use network::{Appnp, Dual, Gat, Gcn, Gcnii, JkNet, Jump, Logistic};
 pub use train::{Epoch, Trained, Trainer, Training};

@@ -4,6 +4,7 @@
 //! and files. Exit status: 0 done, 2 wrong usage, 3 bad input, 4 a failure of the machine, 130
 //! interrupted.
 
+mod cache;
 mod data;
 pub mod data_folder;
 pub mod download;
@@ -16,6 +17,7 @@ mod memory;
 mod output;
 mod predict;
 mod progress;
+mod run_cache;
 mod settings;
 mod source;
 mod training;
@@ -90,6 +92,9 @@ enum Command {
     /// List, describe, download, convert and make datasets
     #[command(subcommand)]
     Data(data::Command),
+    /// Look after the runs that evaluate keeps
+    #[command(subcommand)]
+    Cache(cache::Command),
 }
 
 /// Runs the command line and says how it ended.
@@ -119,6 +124,7 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
         Command::Predict(arguments) => predict::run(arguments, &cli.global, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
         Command::Data(command) => data::run(command, &cli.global, output),
+        Command::Cache(command) => cache::run(command, output),
     }
 }
 

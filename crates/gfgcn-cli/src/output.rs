@@ -111,7 +111,9 @@ pub(crate) fn seconds(duration: std::time::Duration) -> String {
     match duration.as_secs_f64() {
         s if s < 0.1 => format!("{:.0} ms", s * 1e3),
         s if s < 10.0 => format!("{s:.2} s"),
-        s => format!("{s:.0} s"),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
     }
 }
 

@@ -11,13 +11,13 @@ use gfgcn::{Options, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModelKind {
     /// Â^K
-    #[value(name = "gfsgc", alias = "sgc")]
+    #[value(name = "gfsgc")]
     Sgc,
     /// mean of Â, …, Â^K, with a share τ of the node's own features
-    #[value(name = "gfssgc", alias = "ssgc")]
+    #[value(name = "gfssgc")]
     Ssgc,
     /// diffusion to time T in K steps
-    #[value(name = "gfdgc", alias = "dgc")]
+    #[value(name = "gfdgc")]
     Dgc,
 }
 
@@ -133,6 +133,17 @@ impl Settings {
             || self.select.is_some()
             || self.lambda.is_some()
             || self.row_normalize
+    }
+
+    /// An option that was given and that only models in closed form know, if any was.
+    pub(crate) fn closed_form_only(&self) -> Option<&'static str> {
+        let options = [
+            ("--kernel", self.kernel.is_some()),
+            ("--select", self.select.is_some()),
+            ("--lambda", self.lambda.is_some()),
+            ("--intercept", self.common.intercept),
+        ];
+        options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 
     pub(crate) fn common(&self) -> &Common {

@@ -93,13 +93,7 @@ impl Evaluation {
             .splits
             .iter()
             .map(|split| {
-                if !split.test().iter().any(|&node| dataset.labels().get(node).is_some()) {
-                    return Err(Error::Data(
-                        "the split has no labelled test node to score; give the test part a larger \
-                         share"
-                            .into(),
-                    ));
-                }
+                split.check_test(dataset.labels())?;
                 Task::new(dataset.labels(), split, &self.options)
             })
             .collect::<Result<Vec<Task<'_>>>>()?;

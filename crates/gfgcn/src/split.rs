@@ -126,6 +126,21 @@ impl Split {
         [("training", &self.train), ("validation", &self.validation), ("test", &self.test)]
     }
 
+    /// Refuses a split that leaves nothing to be scored.
+    ///
+    /// # Errors
+    /// If no test node has a label.
+    pub fn check_test(&self, labels: &Labels) -> Result<()> {
+        if self.test.iter().any(|&node| labels.get(node).is_some()) {
+            Ok(())
+        } else {
+            Err(Error::Data(
+                "the split has no labelled test node to score; give the test part a larger share"
+                    .into(),
+            ))
+        }
+    }
+
     /// Restricts the split to some nodes out of `total`, renumbered by their position. The
     /// training part may come out empty.
     pub(crate) fn select(&self, nodes: &[usize], total: usize) -> Split {

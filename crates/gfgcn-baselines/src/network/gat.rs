@@ -55,7 +55,7 @@ impl Network for Gat {
         let layers = (0..self.depth).flat_map(|layer| {
             let Shape { heads, width } = self.shape(layer, classes);
             let outputs = heads * width;
-            let bound = (6.0 / (1 + width) as f64).sqrt();
+            let bound = (6.0 / (heads + width) as f64).sqrt();
             let vector = Parameter::uniform(1, outputs, bound, WEIGHT_DECAY);
             let weight = Parameter::glorot(inputs, outputs, WEIGHT_DECAY);
             inputs = outputs;

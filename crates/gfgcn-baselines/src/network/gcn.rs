@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// | field | default | range |
 /// |---|---|---|
 /// | `depth` K | | 1 to 1024 |
-/// | `hidden` | 64 | 1 to 4096 |
+/// | `hidden` | 16 | 1 to 4096 |
 /// | `dropout` | 0.5 | 0 to below 1 |
 ///
 /// Weights start by Glorot's rule, biases at zero. Weight decay is 5e-4 on all parameters.
@@ -29,7 +29,7 @@ pub struct Gcn {
 impl Gcn {
     /// The defaults at a depth.
     pub fn new(depth: usize) -> Self {
-        Gcn { depth, hidden: 64, dropout: 0.5 }
+        Gcn { depth, hidden: 16, dropout: 0.5 }
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Jump {
 /// | field | default | range |
 /// |---|---|---|
 /// | `depth` K | | 1 to 1024 |
-/// | `hidden` | 64 | 1 to 4096 |
+/// | `hidden` | 16 | 1 to 4096 |
 /// | `dropout` | 0.5 | 0 to below 1 |
 /// | `jump` | concatenation | |
 ///
@@ -44,7 +44,7 @@ pub struct JkNet {
 impl JkNet {
     /// The defaults at a depth.
     pub fn new(depth: usize, jump: Jump) -> Self {
-        JkNet { depth, hidden: 64, dropout: 0.5, jump }
+        JkNet { depth, hidden: 16, dropout: 0.5, jump }
     }
 }
 

@@ -1,9 +1,12 @@
 //! What is trained on features that were filtered once, before.
 
-use super::{Parameter, WEIGHT_DECAY};
+use super::Parameter;
 use crate::tape::{Tape, Var};
 use gfgcn::filter::Filter;
 use serde::{Deserialize, Serialize};
+
+/// Without it, Citeseer loses three points; with the networks' 5e-4, Cora-ML loses six.
+const WEIGHT_DECAY: f64 = 1e-4;
 
 /// SGC, SSGC or DGC as their papers train them: logistic regression on filtered features.
 ///
@@ -11,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// scores = F W + b,   F = p(Â) X
 /// ```
 ///
-/// Weight and bias start between ±1/√features, as PyTorch's linear layers do. Weight decay is 5e-4 on
+/// Weight and bias start between ±1/√features, as PyTorch's linear layers do. Weight decay is 1e-4 on
 /// both.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Logistic {

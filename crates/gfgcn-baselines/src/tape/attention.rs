@@ -10,10 +10,14 @@
 //! number per edge and head.
 
 use super::buffers::Buffers;
+use super::elementwise::{self, exp};
 use super::parallel::{over_rows, sum_over_rows};
 use crate::random::Dropout;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
+use gfgcn::simd::Simd;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// The slope of the leaky rectifier below zero.
 const SLOPE: f32 = 0.2;
@@ -36,9 +40,9 @@ impl Edges {
         let mut reverse = Vec::with_capacity(offsets[nodes]);
         // Going through the nodes in order, the entries of a column come in order too.
         let mut next: Vec<u32> = offsets[..nodes].iter().map(|&start| start as u32 + 1).collect();
-        for node in 0..nodes {
+        for (node, &own) in offsets[..nodes].iter().enumerate() {
             columns.push(node as u32);
-            reverse.push(offsets[node] as u32);
+            reverse.push(own as u32);
             for &neighbour in graph.neighbours(node) {
                 columns.push(neighbour);
                 let place = &mut next[neighbour as usize];
@@ -55,6 +59,12 @@ impl Edges {
 
     fn entries(&self) -> usize {
         self.columns.len()
+    }
+
+    /// Where the entries of a row stand.
+    #[inline(always)]
+    fn of_row(&self, node: usize) -> Range<usize> {
+        self.offsets[node]..self.offsets[node + 1]
     }
 }
 
@@ -83,13 +93,21 @@ pub(crate) struct Saved {
     /// s and t, nodes × heads.
     source: Matrix<f32>,
     target: Matrix<f32>,
-    /// α before dropout, entries × heads.
+    /// α, entries × heads.
     alpha: Matrix<f32>,
+    /// dropout(α), where there is any.
+    dropped: Option<Matrix<f32>>,
 }
 
 impl Saved {
+    /// What the rows of h are added up with.
+    fn weights(&self) -> &Matrix<f32> {
+        self.dropped.as_ref().unwrap_or(&self.alpha)
+    }
+
     pub(crate) fn give_back(self, buffers: &mut Buffers) {
-        [self.source, self.target, self.alpha].into_iter().for_each(|m| buffers.give(m));
+        let parts = [self.source, self.target, self.alpha].into_iter().chain(self.dropped);
+        parts.for_each(|m| buffers.give(m));
     }
 }
 
@@ -100,171 +118,236 @@ pub(crate) struct Gradients {
     pub(crate) a_target: Matrix<f32>,
 }
 
-/// h is nodes × (heads · width), the vectors are 1 × (heads · width); so is the result as h.
-pub(crate) fn forward(
-    edges: &Edges,
-    shape: Shape,
-    h: &Matrix<f32>,
-    (a_source, a_target): (&Matrix<f32>, &Matrix<f32>),
-    dropout: Option<Dropout>,
-    buffers: &mut Buffers,
-) -> (Matrix<f32>, Saved) {
-    let source = projections(shape, h, a_source, buffers);
-    let target = projections(shape, h, a_target, buffers);
-    let mut alpha = buffers.take(edges.entries(), shape.heads);
-    let mut out = buffers.take(h.rows(), h.cols());
-    let heads = shape.heads;
-    softmax(edges, heads, &source, &target, &mut alpha);
-    over_rows(
-        out.as_mut_slice(),
-        h.cols(),
-        edges.entries() * h.cols(),
-        #[inline(always)]
-        |rows, out| {
-            shape.specialised(
-                #[inline(always)]
-                |shape| {
-                    for (node, out) in rows.zip(out.chunks_exact_mut(h.cols())) {
-                        out.fill(0.0);
-                        for entry in edges.offsets[node]..edges.offsets[node + 1] {
-                            let neighbour = h.row(edges.columns[entry] as usize);
-                            add_weighted(shape, &alpha, dropout, entry, neighbour, out);
-                        }
-                    }
-                },
-            );
-        },
-    );
-    (out, Saved { source, target, alpha })
+/// A layer: h is nodes × (heads · width), the vectors are 1 × (heads · width).
+#[derive(Clone, Copy)]
+pub(crate) struct Attention<'a> {
+    pub(crate) edges: &'a Edges,
+    pub(crate) shape: Shape,
+    pub(crate) h: &'a Matrix<f32>,
+    pub(crate) a_source: &'a Matrix<f32>,
+    pub(crate) a_target: &'a Matrix<f32>,
 }
 
-/// The way back from the gradient with respect to the result.
-pub(crate) fn backward(
-    edges: &Edges,
-    shape: Shape,
-    h: &Matrix<f32>,
-    (a_source, a_target): (&Matrix<f32>, &Matrix<f32>),
-    dropout: Option<Dropout>,
-    saved: &Saved,
-    gradient: &Matrix<f32>,
-    buffers: &mut Buffers,
-) -> Gradients {
-    let (nodes, heads) = (edges.nodes(), shape.heads);
-    let mut of_entries = buffers.take(edges.entries(), heads);
-    entry_gradients(edges, shape, h, dropout, saved, gradient, &mut of_entries);
-    // t_i meets the entries of row i, s_j those of column j.
-    let mut of_target = buffers.take(nodes, heads);
-    let mut of_source = buffers.take(nodes, heads);
-    add_entries(edges, heads, &of_entries, false, &mut of_target);
-    add_entries(edges, heads, &of_entries, true, &mut of_source);
-    let mut of_h = buffers.take(h.rows(), h.cols());
-    let (a_source, a_target) = (a_source.as_slice(), a_target.as_slice());
-    over_rows(
-        of_h.as_mut_slice(),
-        h.cols(),
-        edges.entries() * h.cols(),
-        #[inline(always)]
-        |rows, out| {
-            shape.specialised(
-                #[inline(always)]
-                |shape| {
-                    for (node, out) in rows.zip(out.chunks_exact_mut(h.cols())) {
-                        let (ds, dt) = (of_source.row(node), of_target.row(node));
-                        for head in 0..shape.heads {
-                            for k in head * shape.width..(head + 1) * shape.width {
-                                out[k] = ds[head] * a_source[k] + dt[head] * a_target[k];
+impl Attention<'_> {
+    /// The result, of the shape of h.
+    pub(crate) fn forward(
+        &self,
+        dropout: Option<Dropout>,
+        buffers: &mut Buffers,
+    ) -> (Matrix<f32>, Saved) {
+        let Attention { edges, shape, h, .. } = *self;
+        let source = self.projections(self.a_source, buffers);
+        let target = self.projections(self.a_target, buffers);
+        let mut alpha = buffers.take(edges.entries(), shape.heads);
+        softmax(edges, shape.heads, &source, &target, &mut alpha);
+        let dropped = dropout.map(|dropout| {
+            let mut dropped = buffers.copy(&alpha);
+            elementwise::drop(&mut dropped, dropout);
+            dropped
+        });
+        let saved = Saved { source, target, alpha, dropped };
+        let mut out = buffers.take(h.rows(), h.cols());
+        let weights = saved.weights();
+        over_rows(
+            out.as_mut_slice(),
+            h.cols(),
+            edges.entries() * h.cols(),
+            #[inline(always)]
+            |rows, out| {
+                shape.specialised(
+                    #[inline(always)]
+                    |shape| {
+                        for (node, out) in rows.zip(out.chunks_exact_mut(h.cols())) {
+                            out.fill(0.0);
+                            for entry in edges.of_row(node) {
+                                let neighbour = h.row(edges.columns[entry] as usize);
+                                add_weighted(shape, weights.row(entry), neighbour, out);
                             }
                         }
-                        for entry in edges.offsets[node]..edges.offsets[node + 1] {
-                            let from = gradient.row(edges.columns[entry] as usize);
-                            let entry = edges.reverse[entry] as usize;
-                            add_weighted(shape, &saved.alpha, dropout, entry, from, out);
+                    },
+                );
+            },
+        );
+        (out, saved)
+    }
+
+    /// The way back from the gradient with respect to the result.
+    pub(crate) fn backward(
+        &self,
+        saved: &Saved,
+        gradient: &Matrix<f32>,
+        buffers: &mut Buffers,
+    ) -> Gradients {
+        let Attention { edges, shape, h, .. } = *self;
+        let (nodes, heads) = (edges.nodes(), shape.heads);
+        let mut of_entries = buffers.take(edges.entries(), heads);
+        self.entry_gradients(saved, gradient, &mut of_entries);
+        // t_i meets the entries of row i, s_j those of column j.
+        let mut of_target = buffers.take(nodes, heads);
+        let mut of_source = buffers.take(nodes, heads);
+        add_entries(edges, heads, &of_entries, false, &mut of_target);
+        add_entries(edges, heads, &of_entries, true, &mut of_source);
+        let mut of_h = buffers.take(h.rows(), h.cols());
+        let (a_source, a_target) = (self.a_source.as_slice(), self.a_target.as_slice());
+        let weights = saved.weights();
+        over_rows(
+            of_h.as_mut_slice(),
+            h.cols(),
+            edges.entries() * h.cols(),
+            #[inline(always)]
+            |rows, out| {
+                shape.specialised(
+                    #[inline(always)]
+                    |shape| {
+                        for (node, out) in rows.zip(out.chunks_exact_mut(h.cols())) {
+                            out.fill(0.0);
+                            add_weighted(shape, of_source.row(node), a_source, out);
+                            add_weighted(shape, of_target.row(node), a_target, out);
+                            for entry in edges.of_row(node) {
+                                let from = gradient.row(edges.columns[entry] as usize);
+                                let reverse = edges.reverse[entry] as usize;
+                                add_weighted(shape, weights.row(reverse), from, out);
+                            }
                         }
-                    }
-                },
-            );
-        },
-    );
-    let gradients = Gradients {
-        h: of_h,
-        a_source: weighted_rows(shape, h, &of_source, buffers),
-        a_target: weighted_rows(shape, h, &of_target, buffers),
-    };
-    [of_entries, of_target, of_source].into_iter().for_each(|m| buffers.give(m));
-    gradients
+                    },
+                );
+            },
+        );
+        let gradients = Gradients {
+            h: of_h,
+            a_source: self.weighted_rows(&of_source, buffers),
+            a_target: self.weighted_rows(&of_target, buffers),
+        };
+        [of_entries, of_target, of_source].into_iter().for_each(|m| buffers.give(m));
+        gradients
+    }
+
+    /// ⟨a, h_i⟩ for every node and head.
+    fn projections(&self, a: &Matrix<f32>, buffers: &mut Buffers) -> Matrix<f32> {
+        let Attention { shape, h, .. } = *self;
+        let mut out = buffers.take(h.rows(), shape.heads);
+        over_rows(
+            out.as_mut_slice(),
+            shape.heads,
+            h.rows() * h.cols(),
+            #[inline(always)]
+            |rows, out| {
+                shape.specialised(
+                    #[inline(always)]
+                    |shape| {
+                        for (node, out) in rows.zip(out.chunks_exact_mut(shape.heads)) {
+                            dots(shape, h.row(node), a.row(0), out);
+                        }
+                    },
+                );
+            },
+        );
+        out
+    }
+
+    /// Σ_i weights_i h_i, head by head: the gradient of [`Attention::projections`].
+    fn weighted_rows(&self, weights: &Matrix<f32>, buffers: &mut Buffers) -> Matrix<f32> {
+        let Attention { shape, h, .. } = *self;
+        let mut out = buffers.take(1, h.cols());
+        sum_over_rows(
+            &mut out,
+            h.rows(),
+            h.rows() * h.cols(),
+            buffers,
+            #[inline(always)]
+            |rows, sum| {
+                shape.specialised(
+                    #[inline(always)]
+                    |shape| {
+                        for node in rows {
+                            add_weighted(shape, weights.row(node), h.row(node), sum);
+                        }
+                    },
+                );
+            },
+        );
+        out
+    }
+
+    /// The gradients with respect to s_j + t_i, for every entry.
+    ///
+    /// With g_ij = ⟨gradient_i, h_j⟩ and w = dropout(α) they are (w_ij g_ij − α_ij Σ_k w_ik g_ik) times
+    /// the slope of the rectifier.
+    fn entry_gradients(&self, saved: &Saved, gradient: &Matrix<f32>, out: &mut Matrix<f32>) {
+        let Attention { edges, shape, h, .. } = *self;
+        let weights = saved.weights();
+        over_entries(
+            edges,
+            shape.heads,
+            out,
+            #[inline(always)]
+            |node, out, means| {
+                shape.specialised(
+                    #[inline(always)]
+                    |shape| {
+                        let heads = shape.heads;
+                        means.fill(0.0);
+                        for (out, entry) in out.chunks_exact_mut(heads).zip(edges.of_row(node)) {
+                            let neighbour = h.row(edges.columns[entry] as usize);
+                            dots(shape, neighbour, gradient.row(node), out);
+                            let weights = &weights.row(entry)[..heads];
+                            for head in 0..heads {
+                                out[head] *= weights[head];
+                                means[head] += out[head];
+                            }
+                        }
+                        let t = &saved.target.row(node)[..heads];
+                        for (out, entry) in out.chunks_exact_mut(heads).zip(edges.of_row(node)) {
+                            let alpha = &saved.alpha.row(entry)[..heads];
+                            let s = &saved.source.row(edges.columns[entry] as usize)[..heads];
+                            for head in 0..heads {
+                                let slope = if s[head] + t[head] > 0.0 { 1.0 } else { SLOPE };
+                                out[head] = (out[head] - alpha[head] * means[head]) * slope;
+                            }
+                        }
+                    },
+                );
+            },
+        );
+    }
 }
 
-/// `out += dropout(α_entry) · row`, head by head.
+/// `out += weight · row`, head by head.
 #[inline(always)]
-fn add_weighted(
-    shape: Shape,
-    alpha: &Matrix<f32>,
-    dropout: Option<Dropout>,
-    entry: usize,
-    row: &[f32],
-    out: &mut [f32],
-) {
-    let Shape { heads, width } = shape;
-    let alpha = &alpha.row(entry)[..heads];
-    for head in 0..heads {
-        let kept = dropout.map_or(1.0, |dropout| dropout.factor(entry * heads + head));
-        let weight = kept * alpha[head];
-        let columns = head * width..(head + 1) * width;
-        for (out, x) in out[columns.clone()].iter_mut().zip(&row[columns]) {
+fn add_weighted(shape: Shape, weights: &[f32], row: &[f32], out: &mut [f32]) {
+    let heads = out.chunks_exact_mut(shape.width).zip(row.chunks_exact(shape.width));
+    for ((out, row), weight) in heads.zip(&weights[..shape.heads]) {
+        for (out, x) in out.iter_mut().zip(row) {
             *out += weight * x;
         }
     }
 }
 
-/// ⟨a, h_i⟩ for every node and head.
-fn projections(
-    shape: Shape,
-    h: &Matrix<f32>,
-    a: &Matrix<f32>,
-    buffers: &mut Buffers,
-) -> Matrix<f32> {
-    let mut out = buffers.take(h.rows(), shape.heads);
-    over_rows(
-        out.as_mut_slice(),
-        shape.heads,
-        h.rows() * h.cols(),
-        #[inline(always)]
-        |rows, out| {
-            for (node, out) in rows.zip(out.chunks_exact_mut(shape.heads)) {
-                let parts = h.row(node).chunks_exact(shape.width);
-                for ((out, h), a) in out.iter_mut().zip(parts).zip(a.row(0).chunks(shape.width)) {
-                    *out = h.iter().zip(a).map(|(h, a)| h * a).sum();
-                }
-            }
-        },
-    );
-    out
+/// Inner products, head by head.
+#[inline(always)]
+fn dots(shape: Shape, a: &[f32], b: &[f32], out: &mut [f32]) {
+    let heads = a.chunks_exact(shape.width).zip(b.chunks_exact(shape.width));
+    for (out, (a, b)) in out.iter_mut().zip(heads) {
+        *out = dot(a, b);
+    }
 }
 
-/// Σ_i weights_i h_i, head by head: the transpose of [`projections`] with respect to a.
-fn weighted_rows(
-    shape: Shape,
-    h: &Matrix<f32>,
-    weights: &Matrix<f32>,
-    buffers: &mut Buffers,
-) -> Matrix<f32> {
-    let mut out = buffers.take(1, h.cols());
-    sum_over_rows(
-        out.as_mut_slice(),
-        h.rows(),
-        h.rows() * h.cols(),
-        #[inline(always)]
-        |rows, sum| {
-            for node in rows {
-                let parts = sum.chunks_exact_mut(shape.width);
-                let h = h.row(node).chunks_exact(shape.width);
-                for ((sum, h), weight) in parts.zip(h).zip(weights.row(node)) {
-                    sum.iter_mut().zip(h).for_each(|(sum, h)| *sum += weight * h);
-                }
-            }
-        },
-    );
-    out
+/// Added up in eight columns first, so that they run side by side.
+#[inline(always)]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0; 8];
+    let (blocks, rest) = a.as_chunks::<8>();
+    let (of_b, rest_of_b) = b.as_chunks::<8>();
+    for (a, b) in blocks.iter().zip(of_b) {
+        for l in 0..8 {
+            sums[l] += a[l] * b[l];
+        }
+    }
+    for ((sum, a), b) in sums.iter_mut().zip(rest).zip(rest_of_b) {
+        *sum += a * b;
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 /// α for every entry: the softmax of leaky(s_j + t_i) over each row.
@@ -275,72 +358,41 @@ fn softmax(
     target: &Matrix<f32>,
     alpha: &mut Matrix<f32>,
 ) {
-    over_entries(edges, heads, alpha, |node, row| {
-        let t = target.row(node);
-        let columns = &edges.columns[edges.offsets[node]..edges.offsets[node + 1]];
-        for (row, &column) in row.chunks_exact_mut(heads).zip(columns) {
-            let s = source.row(column as usize);
-            for head in 0..heads {
-                row[head] = leaky(s[head] + t[head]);
-            }
-        }
-        for head in 0..heads {
-            let largest = row[head..].iter().step_by(heads).fold(f32::MIN, |m, &x| m.max(x));
-            row[head..].iter_mut().step_by(heads).for_each(|x| *x -= largest);
-        }
-        row.iter_mut().for_each(|x| *x = exp(*x));
-        for head in 0..heads {
-            let total: f32 = row[head..].iter().step_by(heads).sum();
-            let factor = total.recip();
-            row[head..].iter_mut().step_by(heads).for_each(|x| *x *= factor);
-        }
-    });
-}
-
-/// The gradients with respect to s_j + t_i, for every entry.
-fn entry_gradients(
-    edges: &Edges,
-    shape: Shape,
-    h: &Matrix<f32>,
-    dropout: Option<Dropout>,
-    saved: &Saved,
-    gradient: &Matrix<f32>,
-    out: &mut Matrix<f32>,
-) {
-    let Shape { heads, .. } = shape;
-    over_entries(edges, heads, out, |node, out| {
-        shape.specialised(
-            #[inline(always)]
-            |Shape { heads, width }| {
-                let start = edges.offsets[node];
-                let gradient = gradient.row(node);
-                for (k, out) in out.chunks_exact_mut(heads).enumerate() {
-                    let entry = start + k;
-                    let neighbour = h.row(edges.columns[entry] as usize);
-                    for head in 0..heads {
-                        let columns = head * width..(head + 1) * width;
-                        let products = neighbour[columns.clone()].iter().zip(&gradient[columns]);
-                        let kept =
-                            dropout.map_or(1.0, |dropout| dropout.factor(entry * heads + head));
-                        out[head] = kept * products.map(|(h, g)| h * g).sum::<f32>();
+    over_entries(
+        edges,
+        heads,
+        alpha,
+        #[inline(always)]
+        |node, row, scratch| {
+            // Only the number of heads matters here.
+            Shape { heads, width: 8 }.specialised(
+                #[inline(always)]
+                |Shape { heads, .. }| {
+                    let t = &target.row(node)[..heads];
+                    scratch.fill(f32::MIN);
+                    for (row, entry) in row.chunks_exact_mut(heads).zip(edges.of_row(node)) {
+                        let s = &source.row(edges.columns[entry] as usize)[..heads];
+                        for head in 0..heads {
+                            row[head] = leaky(s[head] + t[head]);
+                            scratch[head] = row[head].max(scratch[head]);
+                        }
                     }
-                }
-                let alpha = &saved.alpha.as_slice()[start * heads..start * heads + out.len()];
-                let t = saved.target.row(node);
-                for head in 0..heads {
-                    let of_head = alpha[head..].iter().step_by(heads);
-                    let mean: f32 =
-                        of_head.zip(out[head..].iter().step_by(heads)).map(|(a, g)| a * g).sum();
-                    for k in 0..out.len() / heads {
-                        let s = saved.source.row(edges.columns[start + k] as usize)[head];
-                        let slope = if s + t[head] > 0.0 { 1.0 } else { SLOPE };
-                        let place = k * heads + head;
-                        out[place] = alpha[place] * (out[place] - mean) * slope;
+                    for row in row.chunks_exact_mut(heads) {
+                        row.iter_mut().zip(&*scratch).for_each(|(x, largest)| *x -= largest);
                     }
-                }
-            },
-        );
-    });
+                    row.iter_mut().for_each(|x| *x = exp(*x));
+                    scratch.fill(0.0);
+                    for row in row.chunks_exact(heads) {
+                        scratch.iter_mut().zip(row).for_each(|(total, x)| *total += x);
+                    }
+                    scratch.iter_mut().for_each(|total| *total = total.recip());
+                    for row in row.chunks_exact_mut(heads) {
+                        row.iter_mut().zip(&*scratch).for_each(|(x, factor)| *x *= factor);
+                    }
+                },
+            );
+        },
+    );
 }
 
 /// Adds the entries of every row, or of every column, up.
@@ -359,7 +411,7 @@ fn add_entries(
         |rows, out| {
             for (node, out) in rows.zip(out.chunks_exact_mut(heads)) {
                 out.fill(0.0);
-                for entry in edges.offsets[node]..edges.offsets[node + 1] {
+                for entry in edges.of_row(node) {
                     let place = if of_columns { edges.reverse[entry] as usize } else { entry };
                     for (out, value) in out.iter_mut().zip(entries.row(place)) {
                         *out += value;
@@ -370,15 +422,13 @@ fn add_entries(
     );
 }
 
-/// Calls `f(node, entries of its row)` for every node.
+/// Calls `f(node, entries of its row, a number per head to work with)` for every node.
 fn over_entries(
     edges: &Edges,
     heads: usize,
     entries: &mut Matrix<f32>,
-    f: impl Fn(usize, &mut [f32]) + Sync,
+    f: impl Fn(usize, &mut [f32], &mut [f32]) + Sync,
 ) {
-    use gfgcn::simd::Simd;
-    use rayon::prelude::*;
     /// Nodes that a task takes.
     const NODES: usize = 512;
     let simd = Simd::detect();
@@ -391,13 +441,14 @@ fn over_entries(
         rest = after;
     }
     parts.into_par_iter().for_each(|(nodes, mut part)| {
+        let mut scratch = vec![0.0; heads];
         simd.run(
             #[inline(always)]
             || {
                 for node in nodes {
-                    let entries = edges.offsets[node + 1] - edges.offsets[node];
-                    let (row, after) = std::mem::take(&mut part).split_at_mut(entries * heads);
-                    f(node, row);
+                    let entries = edges.of_row(node).len() * heads;
+                    let (row, after) = std::mem::take(&mut part).split_at_mut(entries);
+                    f(node, row, &mut scratch[..heads]);
                     part = after;
                 }
             },
@@ -410,43 +461,9 @@ fn leaky(x: f32) -> f32 {
     if x > 0.0 { x } else { SLOPE * x }
 }
 
-/// eˣ for x from −87 to 0, below that 0; in a form that is computed for a whole vector at once.
-///
-/// x = n·ln 2 + r with |r| ≤ ½ ln 2; e^r by its series to r⁷, 2ⁿ by its bits.
-#[inline(always)]
-fn exp(x: f32) -> f32 {
-    /// ln 2 in two parts, the first exact when multiplied by a small whole number.
-    const LN2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
-    /// Adding it rounds to a whole number.
-    const ROUND: f32 = 12_582_912.0;
-    let inside = x.max(-87.0);
-    let shifted = inside * std::f32::consts::LOG2_E + ROUND;
-    let n = shifted - ROUND;
-    let r = (inside - n * LN2.0) - n * LN2.1;
-    let mut series = 1.0 / 5040.0;
-    for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
-        series = series * r + coefficient;
-    }
-    let power = f32::from_bits(((n as i32 + 127) << 23) as u32);
-    if x < -87.0 { 0.0 } else { series * power }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_exponential_is_exact_to_the_last_bits() {
-        for k in 0..=87_000 {
-            let x = -(k as f32) / 1000.0;
-            let exact = f64::from(x).exp();
-            let error = (f64::from(exp(x)) - exact).abs() / exact;
-            assert!(error < 3e-7, "exp({x}): {error:e}");
-        }
-        assert_eq!(exp(0.0), 1.0);
-        assert_eq!(exp(-1000.0), 0.0);
-        assert_eq!(exp(f32::NEG_INFINITY), 0.0);
-    }
 
     #[test]
     fn every_entry_knows_its_reverse() {
@@ -456,7 +473,7 @@ mod tests {
         assert_eq!(edges.entries(), 17);
         for node in 0..5 {
             assert_eq!(edges.columns[edges.offsets[node]] as usize, node);
-            for entry in edges.offsets[node]..edges.offsets[node + 1] {
+            for entry in edges.of_row(node) {
                 let neighbour = edges.columns[entry] as usize;
                 let reverse = edges.reverse[entry] as usize;
                 let row = edges.offsets[neighbour]..edges.offsets[neighbour + 1];

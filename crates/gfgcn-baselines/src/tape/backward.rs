@@ -1,7 +1,8 @@
 //! The way back: from the gradient of a value to those of what it was made of.
 
+use super::buffers::Buffers;
 use super::parallel::sum_over_rows;
-use super::{Op, Tape, Var, attention, dense, elementwise, features};
+use super::{Op, Tape, Var, attention_at, dense, elementwise, features};
 use gfgcn::matrix::Matrix;
 
 impl Tape<'_> {
@@ -25,7 +26,8 @@ impl Tape<'_> {
             Op::Features { w, dropped } => {
                 let mut of_w = self.like(*w);
                 let x = self.inputs.features;
-                features::multiply_transposed(x, dropped.as_ref(), &gradient, &mut of_w);
+                let buffers = &mut self.buffers;
+                features::multiply_transposed(x, dropped.as_ref(), &gradient, &mut of_w, buffers);
                 self.buffers.give(gradient);
                 self.add_gradient(*w, of_w);
             }
@@ -56,7 +58,7 @@ impl Tape<'_> {
             }
             &Op::AddBias { x, bias } => {
                 let mut of_bias = self.buffers.take(1, gradient.cols());
-                sum_of_rows(&gradient, &mut of_bias);
+                sum_of_rows(&gradient, &mut of_bias, &mut self.buffers);
                 self.add_gradient(bias, of_bias);
                 self.add_gradient(x, gradient);
             }
@@ -82,27 +84,22 @@ impl Tape<'_> {
             Op::Concatenate { parts } => {
                 let mut start = 0;
                 for &(part, width) in parts {
-                    self.add_gradient(part, gradient.select_columns(start..start + width));
+                    let mut of_part = self.buffers.take(gradient.rows(), width);
+                    elementwise::columns_from(start, &gradient, &mut of_part);
+                    self.add_gradient(part, of_part);
                     start += width;
                 }
                 self.buffers.give(gradient);
             }
             Op::Maximum { parts } => self.maximum_back(place, parts, gradient),
-            Op::Attention { h, vectors: [source, target], shape, dropout, saved } => {
-                let gradients = attention::backward(
-                    self.inputs.edges(),
-                    *shape,
-                    &self.nodes[*h].value,
-                    (&self.nodes[*source].value, &self.nodes[*target].value),
-                    *dropout,
-                    saved,
-                    &gradient,
-                    &mut self.buffers,
-                );
+            Op::Attention { places, shape, saved } => {
+                let layer = attention_at(&self.nodes, self.inputs, *places, *shape);
+                let gradients = layer.backward(saved, &gradient, &mut self.buffers);
                 self.buffers.give(gradient);
-                self.add_gradient(*h, gradients.h);
-                self.add_gradient(*source, gradients.a_source);
-                self.add_gradient(*target, gradients.a_target);
+                let [h, source, target] = *places;
+                self.add_gradient(h, gradients.h);
+                self.add_gradient(source, gradients.a_source);
+                self.add_gradient(target, gradients.a_target);
             }
             Op::CrossEntropy { x, rows, classes, softmax } => {
                 let factor = gradient[(0, 0)] / rows.len() as f32;
@@ -174,11 +171,12 @@ impl Tape<'_> {
     }
 }
 
-fn sum_of_rows(m: &Matrix<f32>, out: &mut Matrix<f32>) {
+fn sum_of_rows(m: &Matrix<f32>, out: &mut Matrix<f32>, buffers: &mut Buffers) {
     sum_over_rows(
-        out.as_mut_slice(),
+        out,
         m.rows(),
         m.as_slice().len(),
+        buffers,
         #[inline(always)]
         |rows, sum| {
             for row in rows {

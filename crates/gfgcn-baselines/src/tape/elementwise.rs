@@ -4,6 +4,15 @@ use super::parallel::over_rows;
 use crate::random::Dropout;
 use gfgcn::matrix::Matrix;
 
+/// Smaller numbers become zero where layers meet. They change no score, but deep networks that have
+/// smoothed everything away are full of them, and processors are slow with the smallest.
+const NEGLIGIBLE: f32 = 1e-20;
+
+#[inline(always)]
+fn flushed(x: f32) -> f32 {
+    if x.abs() < NEGLIGIBLE { 0.0 } else { x }
+}
+
 fn over_entries(m: &mut Matrix<f32>, f: impl Fn(usize, &mut [f32]) + Sync) {
     let work = m.as_slice().len();
     over_rows(
@@ -53,7 +62,7 @@ pub(super) fn relu(x: &mut Matrix<f32>) {
     over_entries(
         x,
         #[inline(always)]
-        |_, x| x.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
+        |_, x| x.iter_mut().for_each(|x| *x = if *x > NEGLIGIBLE { *x } else { 0.0 }),
     );
 }
 
@@ -65,7 +74,7 @@ pub(super) fn relu_back(gradient: &mut Matrix<f32>, result: &Matrix<f32>) {
         #[inline(always)]
         |start, gradient| {
             for (g, &r) in gradient.iter_mut().zip(&result[start..]) {
-                *g = if r > 0.0 { *g } else { 0.0 };
+                *g = if r > 0.0 { flushed(*g) } else { 0.0 };
             }
         },
     );
@@ -77,7 +86,7 @@ pub(super) fn elu(x: &mut Matrix<f32>) {
         #[inline(always)]
         |_, x| {
             for x in x {
-                *x = if *x > 0.0 { *x } else { x.exp_m1() };
+                *x = flushed(if *x > 0.0 { *x } else { exp(*x) - 1.0 });
             }
         },
     );
@@ -91,7 +100,7 @@ pub(super) fn elu_back(gradient: &mut Matrix<f32>, result: &Matrix<f32>) {
         #[inline(always)]
         |start, gradient| {
             for (g, &r) in gradient.iter_mut().zip(&result[start..]) {
-                *g *= if r > 0.0 { 1.0 } else { r + 1.0 };
+                *g = flushed(*g * if r > 0.0 { 1.0 } else { r + 1.0 });
             }
         },
     );
@@ -132,4 +141,68 @@ pub(super) fn softmax_row(scores: &[f32], class: u32, out: &mut [f32]) -> f64 {
     }
     out.iter_mut().for_each(|p| *p = (f64::from(*p) / total) as f32);
     total.ln() - f64::from(scores[class as usize] - largest)
+}
+
+/// eˣ for x from −87 to 0, below that 0; in a form that is computed for a whole vector at once.
+///
+/// x = n·ln 2 + r with |r| ≤ ½ ln 2; e^r by its series to r⁷, 2ⁿ by its bits.
+#[inline(always)]
+pub(super) fn exp(x: f32) -> f32 {
+    /// ln 2 in two parts, the first exact when multiplied by a small whole number.
+    const LN2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
+    /// Adding it rounds to a whole number.
+    const ROUND: f32 = 12_582_912.0;
+    let inside = x.max(-87.0);
+    let shifted = inside * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = (inside - n * LN2.0) - n * LN2.1;
+    let mut series = 1.0 / 5040.0;
+    for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+        series = series * r + coefficient;
+    }
+    // The last bits of `shifted` are n itself; the rest is shifted out.
+    let power = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
+    if x < -87.0 { 0.0 } else { series * power }
+}
+
+/// Writes matrices side by side.
+pub(super) fn concatenate(parts: &[&Matrix<f32>], out: &mut Matrix<f32>) {
+    let (width, work) = (out.cols(), out.as_slice().len());
+    over_rows(out.as_mut_slice(), width, work, |rows, out| {
+        for (row, mut out) in rows.zip(out.chunks_exact_mut(width)) {
+            for part in parts {
+                let (own, rest) = out.split_at_mut(part.cols());
+                own.copy_from_slice(part.row(row));
+                out = rest;
+            }
+        }
+    });
+}
+
+/// Writes the columns of a matrix from `start` on that `out` has room for.
+pub(super) fn columns_from(start: usize, from: &Matrix<f32>, out: &mut Matrix<f32>) {
+    let (width, work) = (out.cols(), out.as_slice().len());
+    over_rows(out.as_mut_slice(), width, work, |rows, out| {
+        for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
+            out.copy_from_slice(&from.row(row)[start..start + width]);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exponential_is_exact_to_the_last_bits() {
+        for k in 0..=87_000 {
+            let x = -(k as f32) / 1000.0;
+            let exact = f64::from(x).exp();
+            let error = (f64::from(exp(x)) - exact).abs() / exact;
+            assert!(error < 3e-7, "exp({x}): {error:e}");
+        }
+        assert_eq!(exp(0.0), 1.0);
+        assert_eq!(exp(-1000.0), 0.0);
+        assert_eq!(exp(f32::NEG_INFINITY), 0.0);
+    }
 }

@@ -56,12 +56,13 @@ pub(crate) fn multiply_transposed(
     dropped: Option<&Matrix<f32>>,
     g: &Matrix<f32>,
     out: &mut Matrix<f32>,
+    buffers: &mut Buffers,
 ) {
     match features {
         Features::Dense(x) => dense::multiply_transposed(dropped.unwrap_or(x), g, out),
         Features::Sparse(x) => {
             let values = dropped.map_or(x.values(), Matrix::as_slice);
-            multiply_sparse_transposed(x, values, g, out);
+            multiply_sparse_transposed(x, values, g, out, buffers);
         }
     }
 }
@@ -119,13 +120,15 @@ fn multiply_sparse_transposed(
     values: &[f32],
     g: &Matrix<f32>,
     out: &mut Matrix<f32>,
+    buffers: &mut Buffers,
 ) {
     let width = g.cols();
     // Scattering reads G in order and stays within the result, which is small.
     sum_over_rows(
-        out.as_mut_slice(),
+        out,
         x.rows(),
         x.nnz() * width,
+        buffers,
         #[inline(always)]
         |rows, sum| {
             for row in rows {

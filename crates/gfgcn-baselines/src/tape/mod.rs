@@ -18,7 +18,7 @@ mod parallel;
 pub(crate) use attention::{Edges, Shape};
 
 use crate::random::{Dropout, Key};
-use attention::Saved;
+use attention::{Attention, Saved};
 use buffers::Buffers;
 use gfgcn::features::Features;
 use gfgcn::graph::{Adjacency, Graph, Propagator};
@@ -113,11 +113,10 @@ enum Op {
     Maximum {
         parts: Vec<usize>,
     },
+    /// Of h, a_source and a_target.
     Attention {
-        h: usize,
-        vectors: [usize; 2],
+        places: [usize; 3],
         shape: Shape,
-        dropout: Option<Dropout>,
         saved: Saved,
     },
     /// Mean of −log softmax(x_row)_class; the softmax of those rows.
@@ -335,9 +334,11 @@ impl<'a> Tape<'a> {
     /// Matrices side by side.
     pub(crate) fn concatenate(&mut self, parts: &[Var]) -> Var {
         let places: Vec<usize> = parts.iter().map(|part| part.0).collect();
+        let widths: Vec<usize> = parts.iter().map(|part| self.value(part).cols()).collect();
+        let rows = self.value(&parts[0]).rows();
+        let mut out = self.buffers.take(rows, widths.iter().sum());
         let values: Vec<&Matrix<f32>> = parts.iter().map(|part| self.value(part)).collect();
-        let out = Matrix::side_by_side(&values);
-        let widths = values.iter().map(|value| value.cols());
+        elementwise::concatenate(&values, &mut out);
         let parts = places.iter().copied().zip(widths).collect();
         self.push(out, Op::Concatenate { parts }, &places)
     }
@@ -362,15 +363,12 @@ impl<'a> Tape<'a> {
         shape: Shape,
         rate: f64,
     ) -> Var {
-        self.keep(&[h.0, source.0, target.0]);
-        let dropout = self.next_dropout(rate);
-        let vectors = (&self.nodes[source.0].value, &self.nodes[target.0].value);
-        let (h_value, edges) = (&self.nodes[h.0].value, self.inputs.edges());
-        let (out, saved) =
-            attention::forward(edges, shape, h_value, vectors, dropout, &mut self.buffers);
         let places = [h.0, source.0, target.0];
-        let vectors = [source.0, target.0];
-        self.push(out, Op::Attention { h: h.0, vectors, shape, dropout, saved }, &places)
+        self.keep(&places);
+        let dropout = self.next_dropout(rate);
+        let (out, saved) = attention_at(&self.nodes, self.inputs, places, shape)
+            .forward(dropout, &mut self.buffers);
+        self.push(out, Op::Attention { places, shape, saved }, &places)
     }
 
     /// The mean over some rows of −log softmax(x_row)_class, as a 1 × 1 matrix.
@@ -453,6 +451,16 @@ impl<'a> Tape<'a> {
         self.keep(&[var.0]);
         var
     }
+}
+
+fn attention_at<'n>(
+    nodes: &'n [Node],
+    inputs: &'n Inputs<'_>,
+    [h, source, target]: [usize; 3],
+    shape: Shape,
+) -> Attention<'n> {
+    let [h, a_source, a_target] = [h, source, target].map(|place| &nodes[place].value);
+    Attention { edges: inputs.edges(), shape, h, a_source, a_target }
 }
 
 #[cfg(test)]

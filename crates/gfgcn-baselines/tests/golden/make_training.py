@@ -245,7 +245,7 @@ class Logistic(Model):
         self.output = nn.Linear(FEATURES, CLASSES)
 
     def matrices(self) -> list[Matrix]:
-        return linear(self.output)
+        return linear(self.output, 1e-4)
 
     def forward(self, graph: Graph) -> Tensor:
         return self.output(filtered(graph, **self.filter))

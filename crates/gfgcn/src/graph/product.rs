@@ -143,9 +143,11 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
                 self.lanes::<4, FAR>(node, column, y);
                 column += 4;
             }
-            while column < self.stride {
-                self.lanes::<1, FAR>(node, column, y);
-                column += 1;
+            match self.stride - column {
+                3 => self.lanes::<3, FAR>(node, column, y),
+                2 => self.lanes::<2, FAR>(node, column, y),
+                1 => self.lanes::<1, FAR>(node, column, y),
+                _ => {}
             }
         }
     }

@@ -1,0 +1,295 @@
+//! Many models on many splits: several runs at a time, each on its own thread.
+//!
+//! One run on a small graph does not keep two cores busy, but two runs do. So runs are spread over the
+//! threads, and only what is left of the threads works inside a run.
+
+use crate::cache::Cache;
+use crate::model::Baseline;
+use crate::network::{Dual, Logistic, Parameter};
+use crate::train::{Trainer, Training};
+use gfgcn::Result;
+use gfgcn::data::Dataset;
+use gfgcn::features::Features;
+use gfgcn::filter::Filter;
+use gfgcn::metrics::{Summary, test_accuracy};
+use gfgcn::split::Split;
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Models to be compared on the same splits with the same training.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    /// The data.
+    pub dataset: &'a Dataset,
+    /// The models, each trained on every split.
+    pub models: Vec<Baseline>,
+    /// The splits; each needs test nodes.
+    pub splits: Vec<Split>,
+    /// The seed of the run on the first split; the others follow.
+    pub seed: u64,
+    /// How the models are trained.
+    pub training: Training,
+    /// Bytes that runs may take together: where they need more, fewer run at a time. Does not change
+    /// any result.
+    pub memory: u64,
+}
+
+/// One model, trained on one split.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// On the test part, in percent.
+    pub accuracy: f64,
+    /// One loss per epoch.
+    pub losses: Vec<f64>,
+    /// Seconds of the epochs.
+    pub train_seconds: f64,
+    /// Seconds of filtering the features, divided among the runs that share it.
+    pub prepare_seconds: f64,
+    /// Seconds of scoring every node.
+    pub predict_seconds: f64,
+}
+
+/// All runs of a model, in the order of the splits.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The model.
+    pub model: Baseline,
+    /// One per split.
+    pub runs: Vec<Run>,
+    /// How many of them were known before.
+    pub known: usize,
+}
+
+impl Outcome {
+    /// Mean accuracy and its spread, in percent.
+    pub fn accuracy(&self) -> Summary {
+        Summary::of(&self.runs.iter().map(|run| run.accuracy).collect::<Vec<_>>())
+    }
+}
+
+/// The runs that are known already, model by model, split by split.
+#[derive(Clone, Debug)]
+pub struct Known(Vec<Vec<Option<Run>>>);
+
+impl Known {
+    /// How many runs are not.
+    pub fn missing(&self) -> usize {
+        self.0.iter().flatten().filter(|run| run.is_none()).count()
+    }
+}
+
+/// Positions of the splits that a model has no run on yet.
+fn missing(runs: &[Option<Run>]) -> Vec<usize> {
+    (0..runs.len()).filter(|&k| runs[k].is_none()).collect()
+}
+
+impl Comparison<'_> {
+    /// What a cache knows already; nothing without one.
+    pub fn known(&self, cache: Option<&Cache>) -> Known {
+        let Some(cache) = cache else {
+            return Known(vec![vec![None; self.splits.len()]; self.models.len()]);
+        };
+        let data = self.dataset.fingerprint();
+        let of_model = |&model: &Baseline| {
+            let splits = self.splits.iter().enumerate();
+            splits
+                .map(|(k, split)| {
+                    cache.get(&cache.key(&data, model, self.training, split, self.seed_of(k)))
+                })
+                .collect()
+        };
+        Known(self.models.iter().map(of_model).collect())
+    }
+
+    /// How long the missing runs take, about: a few epochs of each model are tried.
+    ///
+    /// # Errors
+    /// As [`Comparison::run`].
+    pub fn estimate(&self, known: &Known) -> Result<Duration> {
+        const TRIED: usize = 3;
+        let mut seconds = 0.0;
+        for (&model, runs) in self.models.iter().zip(&known.0) {
+            let missing = missing(runs);
+            let Some(&first) = missing.first() else { continue };
+            // An epoch takes as long whatever the filter was.
+            let model = match model {
+                Baseline::Logistic(_) => Baseline::logistic(Filter::sgc(1)?),
+                Baseline::Dual(dual) => Baseline::Dual(Dual { filter: Filter::sgc(1)?, ..dual }),
+                network => network,
+            };
+            let tried = Training { epochs: TRIED, ..self.training };
+            let splits = std::slice::from_ref(&self.splits[first]);
+            let trainer = Trainer::new(self.dataset, model, tried, splits)?;
+            let workers = self.workers(model, missing.len());
+            let epoch = alone(threads_of(workers), || {
+                let mut ends = Vec::new();
+                let mut watch = |_: &_| {
+                    ends.push(Instant::now());
+                    ControlFlow::Continue(())
+                };
+                trainer.train(&splits[0], self.seed, &mut watch)?;
+                Ok((ends[TRIED - 1] - ends[0]) / (TRIED as u32 - 1))
+            })?;
+            let rounds = missing.len().div_ceil(workers) * self.training.epochs;
+            seconds += rounds as f64 * Duration::as_secs_f64(&epoch);
+        }
+        Ok(Duration::from_secs_f64(seconds))
+    }
+
+    /// Trains every model on every split that is not known, and stores each run in the cache as soon as
+    /// it is finished. `progress` is told after every epoch.
+    ///
+    /// # Errors
+    /// A split without labelled test nodes, or whatever [`Trainer::new`] and [`Trainer::train`] refuse.
+    pub fn run(
+        &self,
+        known: Known,
+        cache: Option<&Cache>,
+        progress: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Outcome>> {
+        let data = cache.map(|_| self.dataset.fingerprint()).unwrap_or_default();
+        let mut outcomes = Vec::with_capacity(self.models.len());
+        for (&model, mut runs) in self.models.iter().zip(known.0) {
+            let missing = missing(&runs);
+            let known = runs.len() - missing.len();
+            let finish = |k: usize, run: &Run| {
+                if let Some(cache) = cache {
+                    let (split, seed) = (&self.splits[k], self.seed_of(k));
+                    cache.put(&cache.key(&data, model, self.training, split, seed), run);
+                }
+            };
+            if !missing.is_empty() {
+                for (k, run) in self.train(model, &missing, &finish, progress)? {
+                    runs[k] = Some(run);
+                }
+            }
+            let runs = runs.into_iter().map(|run| run.expect("known or trained")).collect();
+            outcomes.push(Outcome { model, runs, known });
+        }
+        Ok(outcomes)
+    }
+
+    /// The run on the `k`-th split.
+    fn seed_of(&self, k: usize) -> u64 {
+        self.seed.wrapping_add(k as u64)
+    }
+
+    fn train(
+        &self,
+        model: Baseline,
+        missing: &[usize],
+        finish: &(dyn Fn(usize, &Run) + Sync),
+        progress: &(dyn Fn() + Sync),
+    ) -> Result<Vec<(usize, Run)>> {
+        for &k in missing {
+            self.splits[k].check_test(self.dataset.labels())?;
+        }
+        let splits: Vec<Split> = missing.iter().map(|&k| self.splits[k].clone()).collect();
+        let clock = Instant::now();
+        let trainer = Trainer::new(self.dataset, model, self.training, &splits)?;
+        let prepare_seconds = clock.elapsed().as_secs_f64() / missing.len() as f64;
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let finished = Mutex::new(Vec::with_capacity(missing.len()));
+        let one = |k: usize| -> Result<()> {
+            let mut watch = |_: &_| {
+                progress();
+                if failed.load(Ordering::Relaxed) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
+            let clock = Instant::now();
+            let split = &self.splits[k];
+            let trained = trainer.train(split, self.seed_of(k), &mut watch)?;
+            if failed.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let predictions = trained.predict(split.test());
+            let train_seconds = trained.time.as_secs_f64();
+            let run = Run {
+                accuracy: test_accuracy(self.dataset.labels(), split, &predictions),
+                losses: trained.losses,
+                train_seconds,
+                prepare_seconds,
+                predict_seconds: clock.elapsed().as_secs_f64() - train_seconds,
+            };
+            finish(k, &run);
+            finished.lock().unwrap_or_else(PoisonError::into_inner).push((k, run));
+            Ok(())
+        };
+        let workers = self.workers(model, missing.len());
+        let work = || -> Result<()> {
+            while let Some(&k) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                one(k).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| -> Result<()> {
+            let others: Vec<_> =
+                (1..workers).map(|_| scope.spawn(|| alone(threads_of(workers), work))).collect();
+            let mine = alone(threads_of(workers), work);
+            let joined = others.into_iter().map(|thread| match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            joined.chain([mine]).collect()
+        })?;
+        Ok(finished.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How many runs of a model go on at a time.
+    fn workers(&self, model: Baseline, runs: usize) -> usize {
+        let fit = (self.memory / self.run_memory(model).max(1)).max(1);
+        rayon::current_num_threads().min(runs).min(usize::try_from(fit).unwrap_or(usize::MAX))
+    }
+
+    /// Bytes that the largest run takes beyond the dataset, about.
+    pub fn memory_needed(&self) -> u64 {
+        self.models.iter().map(|&model| self.run_memory(model)).max().unwrap_or(0)
+    }
+
+    fn run_memory(&self, model: Baseline) -> u64 {
+        let classes = self.dataset.labels().classes().len();
+        let (nodes, features) = (self.dataset.nodes(), self.dataset.features());
+        let train = self.splits.iter().map(|split| split.train().len()).max().unwrap_or(0);
+        let (parameters, values) = match (model.network(), model) {
+            (Some(network), _) => {
+                let (of_node, of_entry) = network.kept(classes);
+                let entries = 2 * self.dataset.graph().edges() + nodes;
+                let dropped = match features {
+                    Features::Dense(x) => x.as_slice().len(),
+                    Features::Sparse(x) => x.nnz(),
+                };
+                let values = nodes * of_node + entries * of_entry + dropped;
+                (network.parameters(features.cols(), classes), values)
+            }
+            (None, Baseline::Dual(_)) => (Dual::parameters(train, classes), train * train),
+            _ => (Logistic::parameters(features.cols(), classes), 0),
+        };
+        let filtered = if model.filter().is_some() { nodes * features.cols() } else { 0 };
+        let trained: usize = parameters.iter().map(Parameter::entries).sum();
+        // The parameters, their gradients and two moments.
+        size_of::<f32>() as u64 * (values + 3 * filtered + 5 * trained) as u64
+    }
+}
+
+/// The threads that each of some workers has.
+fn threads_of(workers: usize) -> usize {
+    rayon::current_num_threads() / workers
+}
+
+/// Runs work on so many threads of its own, or on the current ones where it has them all.
+fn alone<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    if threads >= rayon::current_num_threads() {
+        return work();
+    }
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(work),
+        // No more threads to be had: the work is done all the same.
+        Err(_) => work(),
+    }
+}

@@ -1,0 +1,252 @@
+//! What `evaluate` prints.
+
+use super::Arguments;
+use crate::output::{count, highlighted, seconds, table};
+use gfgcn::Options;
+use gfgcn::data::Dataset;
+use gfgcn::evaluation::Outcome;
+use gfgcn::filter::Filter;
+use gfgcn::metrics::Summary;
+use gfgcn::plan::Explanation;
+use gfgcn::split::Ratio;
+use gfgcn_baselines::{Baseline, Logistic, Run, Training};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+#[derive(Serialize)]
+pub(super) struct Report {
+    dataset: String,
+    nodes: usize,
+    edges: usize,
+    features: usize,
+    classes: usize,
+    protocol: Protocol,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Explanation>,
+    results: Vec<Row>,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Protocol {
+    nodes: &'static str,
+    split: &'static str,
+    splits: usize,
+    ratio: Option<Ratio>,
+    seed: Option<u64>,
+    /// Of the closed form.
+    #[serde(flatten)]
+    options: Options,
+    /// Of the models that are trained, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    training: Option<Training>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Row {
+    model: &'static str,
+    depth: usize,
+    /// In percent.
+    accuracy: Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda_median: Option<f64>,
+    /// What is trained, with all its numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trained: Option<Trained>,
+    seconds: Seconds,
+    /// Whether a diffusion takes steps T/K > 1, past where it heads for.
+    #[serde(skip)]
+    overshoots: bool,
+}
+
+#[derive(Serialize)]
+struct Trained {
+    model: Baseline,
+    runs: usize,
+    from_cache: usize,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    propagate: f64,
+    fit: f64,
+    predict: f64,
+}
+
+impl Report {
+    pub(super) fn new(
+        arguments: &Arguments,
+        dataset: &Dataset,
+        splits: usize,
+        results: Vec<Row>,
+        plan: Option<Explanation>,
+        elapsed: Duration,
+    ) -> gfgcn::Result<Self> {
+        let given = arguments.split.is_given();
+        let settings = &arguments.settings;
+        let any_trained = results.iter().any(|row| row.trained.is_some());
+        let training = any_trained.then(|| arguments.training.training(settings)).transpose()?;
+        Ok(Report {
+            dataset: dataset.name().to_owned(),
+            nodes: dataset.nodes(),
+            edges: dataset.graph().edges(),
+            features: dataset.features().cols(),
+            classes: dataset.labels().classes().len(),
+            protocol: Protocol {
+                nodes: if arguments.takes_all_nodes() { "all nodes" } else { "largest component" },
+                split: if given { "given" } else { "stratified" },
+                splits,
+                ratio: (!given).then_some(arguments.ratio),
+                seed: (!given).then_some(arguments.seed),
+                options: settings.options(),
+                training,
+            },
+            plan,
+            results,
+            seconds: elapsed.as_secs_f64(),
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let p = &self.protocol;
+        let split = match p.ratio {
+            Some(ratio) => format!("{} {ratio}", count(p.splits, "random split", "random splits")),
+            None => "the given split".to_owned(),
+        };
+        let mut how = vec![split];
+        if self.fitted() > 0 {
+            how.push(format!("{}, {} kernel", p.options.selection, p.options.kernel));
+        }
+        if let Some(training) = &p.training {
+            let epochs = count(training.epochs, "epoch", "epochs");
+            how.push(format!("Adam for {epochs} at {}", training.learning_rate));
+        }
+        format!(
+            "{}: {}, {}, {} features, {} ({})\n{}\n\n{}\n\n{}",
+            self.dataset,
+            count(self.nodes, "node", "nodes"),
+            count(self.edges, "edge", "edges"),
+            self.features,
+            count(self.classes, "class", "classes"),
+            p.nodes,
+            how.join("; "),
+            self.table(),
+            self.legend(),
+        )
+    }
+
+    /// Models in closed form, over all splits.
+    fn fitted(&self) -> usize {
+        let closed_form = self.results.iter().filter(|row| row.trained.is_none()).count();
+        closed_form * self.protocol.splits
+    }
+
+    /// Models down, depths across.
+    fn table(&self) -> String {
+        let mut depths: Vec<usize> = self.results.iter().map(|row| row.depth).collect();
+        depths.sort_unstable();
+        depths.dedup();
+        let mut models: Vec<&str> = self.results.iter().map(|row| row.model).collect();
+        models.dedup();
+        let best = self.results.iter().map(|row| row.rounded()).fold(f64::MIN, f64::max);
+        let mut header = vec!["model".to_owned()];
+        header.extend(depths.iter().map(|depth| format!("K={depth}")));
+        let rows = models.iter().map(|&model| {
+            let mut cells = vec![model.to_owned()];
+            cells.extend(depths.iter().map(|&depth| {
+                let row = self.results.iter().find(|row| row.model == model && row.depth == depth);
+                row.map_or_else(String::new, |row| row.cell(best))
+            }));
+            cells
+        });
+        let text = table(header, rows.collect()).trim_fmt();
+        let cells = self.results.iter().map(|row| row.cell(best));
+        let marked: BTreeSet<String> = cells.filter(|cell| cell.starts_with('*')).collect();
+        marked.iter().fold(text, |text, cell| text.replace(cell, &highlighted(cell)))
+    }
+
+    fn legend(&self) -> String {
+        let spread = self.results.iter().any(|row| row.accuracy.std_error.is_some());
+        let spread = if spread { ", mean±standard error" } else { "" };
+        let overshooting: BTreeSet<&str> =
+            self.results.iter().filter(|row| row.overshoots).map(|row| row.model).collect();
+        let steps = match Vec::from_iter(overshooting).join(" and ") {
+            none if none.is_empty() => none,
+            models => format!(" Steps of {models} overshoot where K < T."),
+        };
+        let trained: Vec<&Trained> =
+            self.results.iter().filter_map(|row| row.trained.as_ref()).collect();
+        let runs: usize = trained.iter().map(|trained| trained.runs).sum();
+        let known: usize = trained.iter().map(|trained| trained.from_cache).sum();
+        let mut work = Vec::new();
+        if self.fitted() > 0 {
+            work.push(count(self.fitted(), "model fitted", "models fitted"));
+        }
+        if runs > known {
+            work.push(count(runs - known, "model trained", "models trained"));
+        }
+        if known > 0 {
+            work.push(format!("{known} known from before"));
+        }
+        format!(
+            "Test accuracy in %{spread}; * marks the best.{steps}\n{} in {}.",
+            work.join(", "),
+            seconds(Duration::from_secs_f64(self.seconds)),
+        )
+    }
+}
+
+/// A diffusion whose steps go past where they head for.
+fn overshoots(filter: &Filter) -> bool {
+    filter.evaluate(-1.0).abs() > 1.0
+}
+
+impl Row {
+    pub(super) fn closed_form(outcome: &Outcome) -> Self {
+        Row {
+            model: outcome.filter.model_name(),
+            depth: outcome.filter.depth(),
+            accuracy: outcome.accuracy(),
+            lambda_median: Some(outcome.lambda_median()),
+            trained: None,
+            seconds: Seconds {
+                propagate: outcome.times.propagate.as_secs_f64(),
+                fit: outcome.times.fit.as_secs_f64(),
+                predict: outcome.times.predict.as_secs_f64(),
+            },
+            overshoots: overshoots(&outcome.filter),
+        }
+    }
+
+    pub(super) fn trained(outcome: &gfgcn_baselines::Outcome) -> Self {
+        let model = outcome.model;
+        let sum = |part: fn(&Run) -> f64| outcome.runs.iter().map(part).sum();
+        Row {
+            model: model.name(),
+            depth: model.depth(),
+            accuracy: outcome.accuracy(),
+            lambda_median: None,
+            trained: Some(Trained { model, runs: outcome.runs.len(), from_cache: outcome.known }),
+            seconds: Seconds {
+                propagate: sum(|run| run.prepare_seconds),
+                fit: sum(|run| run.train_seconds),
+                predict: sum(|run| run.predict_seconds),
+            },
+            overshoots: matches!(model, Baseline::Logistic(Logistic { filter }) if overshoots(&filter)),
+        }
+    }
+
+    /// As it is shown: what looks equal is marked equally.
+    fn rounded(&self) -> f64 {
+        (self.accuracy.mean * 10.0).round() / 10.0
+    }
+
+    fn cell(&self, best: f64) -> String {
+        let mark = if self.rounded() == best { "*" } else { "" };
+        match self.accuracy.std_error {
+            Some(error) => format!("{mark}{:.1}±{error:.1}", self.rounded()),
+            None => format!("{mark}{:.1}", self.rounded()),
+        }
+    }
+}

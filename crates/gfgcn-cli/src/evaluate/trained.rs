@@ -1,0 +1,54 @@
+//! Training the models that have no closed form: slowly, so what is done is kept and said.
+
+use crate::memory;
+use crate::output::{Output, count, seconds};
+use crate::progress::{self, Unit};
+use gfgcn::Result;
+use gfgcn_baselines::{Cache, Comparison, Outcome};
+use std::time::Duration;
+
+/// What takes longer is announced.
+const LONG: Duration = Duration::from_secs(60);
+/// Runs that go on at a time take no more than this together, unless one alone does.
+const RUN_BYTES: u64 = 8 << 30;
+
+/// Trains every model on every split, or finds it in the cache.
+pub(super) fn run(
+    mut comparison: Comparison<'_>,
+    cache: Option<&Cache>,
+    output: &Output,
+) -> Result<Vec<Outcome>> {
+    comparison.memory = memory::available().map_or(RUN_BYTES, |free| RUN_BYTES.min(free / 2));
+    memory::check(
+        "the training",
+        comparison.memory_needed(),
+        "use smaller --depths or --hidden, or a machine with more memory",
+    )?;
+    let known = comparison.known(cache);
+    let missing = known.missing();
+    if missing > 0 {
+        let estimate = progress::show(output, "trying a few epochs", Unit::Time, |_| {
+            comparison.estimate(&known)
+        })?;
+        if estimate > LONG {
+            let kept = if cache.is_some() {
+                "; finished runs are kept, so it can be stopped and taken up again"
+            } else {
+                ""
+            };
+            output.note(format!(
+                "{} to train, which takes about {}{kept}",
+                count(missing, "model is", "models are"),
+                seconds(estimate)
+            ));
+        }
+    }
+    let outcomes = progress::show(output, "training", Unit::Steps, |progress| {
+        progress.set_total((missing * comparison.training.epochs) as u64);
+        comparison.run(known, cache, &|| progress.advance())
+    })?;
+    if let Some(problem) = cache.and_then(Cache::problem) {
+        output.warn(format!("finished runs could not be kept: {problem}"));
+    }
+    Ok(outcomes)
+}

@@ -1,0 +1,32 @@
+//! Where finished runs are kept, and which program they belong to.
+
+use gfgcn::{Error, Result, hex};
+use gfgcn_baselines::Cache;
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+
+/// The environment variable that names the folder.
+const VARIABLE: &str = "GFGCN_CACHE";
+
+/// The folder: the one that [`VARIABLE`] names, or else a part of the user's cache.
+pub(crate) fn folder() -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
+        return Ok(folder.into());
+    }
+    let platform = directories::ProjectDirs::from("", "", "gfgcn");
+    platform.map(|folders| folders.cache_dir().join("runs")).ok_or_else(|| {
+        Error::Data(format!("there is no home folder for a cache; name a folder with {VARIABLE}"))
+    })
+}
+
+/// The runs of this very program.
+pub(crate) fn open() -> Result<Cache> {
+    Ok(Cache::new(folder()?, program()?))
+}
+
+/// The version, and the hash of the running file: two builds of one version may compute differently.
+fn program() -> Result<String> {
+    let program = std::env::current_exe().and_then(std::fs::read).map_err(Error::Read)?;
+    let hash = hex(&Sha256::digest(program));
+    Ok(format!("gfgcn {} {hash}", env!("CARGO_PKG_VERSION")))
+}
