@@ -119,3 +119,6 @@ fn check_share(name: &'static str, share: f64) -> Result<()> {
         Err(Error::parameter(name, share, "a number from 0 to 1"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -464,4 +464,4 @@ fn attention_at<'n>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
