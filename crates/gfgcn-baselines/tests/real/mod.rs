@@ -1,0 +1,52 @@
+//! Real graphs, and all models.
+
+#![allow(dead_code)] // not every test uses everything
+
+use gfgcn::data::{Dataset, npz};
+use gfgcn::filter::Filter;
+use gfgcn::split::{Ratio, Split};
+use gfgcn_baselines::{Appnp, Baseline, Gat, Gcn, Gcnii, JkNet, Jump};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The largest component of a bundled dataset.
+pub(crate) fn bundled(name: &str) -> Dataset {
+    npz::from_bytes(gfgcn_datasets::find(name).unwrap().bytes, name).unwrap().largest_component()
+}
+
+/// The largest component of a dataset beside the checkout or in `GFGCN_DATA`; `None`, said aloud,
+/// without.
+pub(crate) fn local(name: &str) -> Option<Dataset> {
+    let folder = std::env::var_os("GFGCN_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
+        PathBuf::from,
+    );
+    let path = folder.join(format!("{name}.npz"));
+    if !path.is_file() {
+        let _ = writeln!(std::io::stderr(), "skipped: there is no {name}.npz in GFGCN_DATA");
+        return None;
+    }
+    Some(npz::read(&path, name).unwrap().largest_component())
+}
+
+/// Splits by the paper's protocol.
+pub(crate) fn splits(dataset: &Dataset, count: u64) -> Vec<Split> {
+    (0..count)
+        .map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap())
+        .collect()
+}
+
+/// Every model at a depth.
+pub(crate) fn models(depth: usize) -> Vec<Baseline> {
+    vec![
+        Baseline::Gcn(Gcn::new(depth)),
+        Baseline::Gat(Gat::new(depth)),
+        Baseline::JkNet(JkNet::new(depth, Jump::Concat)),
+        Baseline::JkNet(JkNet::new(depth, Jump::Max)),
+        Baseline::Appnp(Appnp::new(depth)),
+        Baseline::Gcnii(Gcnii::new(depth)),
+        Baseline::logistic(Filter::sgc(depth).unwrap()),
+        Baseline::logistic(Filter::ssgc(depth, 0.05).unwrap()),
+        Baseline::logistic(Filter::dgc(depth, 1.5).unwrap()),
+    ]
+}

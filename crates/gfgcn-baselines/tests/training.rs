@@ -1,0 +1,223 @@
+//! What training does, whatever the model: it learns, it repeats itself, it stops when told to.
+
+mod real;
+
+use gfgcn::data::{Dataset, Labels};
+use gfgcn::evaluation::Evaluation;
+use gfgcn::features::Features;
+use gfgcn::filter::Filter;
+use gfgcn::graph::Graph;
+use gfgcn::matrix::Matrix;
+use gfgcn::metrics::test_accuracy;
+use gfgcn::ridge::Selection;
+use gfgcn::split::Split;
+use gfgcn::{Error, Options};
+use gfgcn_baselines::{Baseline, Dual, Epoch, Gcn, Trained, Trainer, Training};
+use real::{bundled, models, splits};
+use std::ops::ControlFlow;
+
+fn go_on(_: &Epoch) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn train(data: &Dataset, model: Baseline, training: Training, split: &Split, seed: u64) -> Trained {
+    let trainer = Trainer::new(data, model, training, std::slice::from_ref(split)).unwrap();
+    trainer.train(split, seed, &mut go_on).unwrap()
+}
+
+#[test]
+fn every_model_learns() {
+    let data = bundled("cora");
+    let split = &splits(&data, 1)[0];
+    let training = Training { epochs: 60, ..Training::default() };
+    for model in models(2) {
+        let trained = train(&data, model, training, split, 0);
+        let mean = |losses: &[f64]| losses.iter().sum::<f64>() / losses.len() as f64;
+        let (first, last) = (mean(&trained.losses[..5]), mean(&trained.losses[55..]));
+        assert!(last < 0.8 * first, "{}: the loss goes from {first} to {last}", model.name());
+        // Seven classes, so the first scores know nothing.
+        assert!((trained.losses[0] - 7f64.ln()).abs() < 0.3, "{}", model.name());
+        let accuracy = test_accuracy(data.labels(), split, &trained.predict(split.test()));
+        assert!(accuracy > 70.0, "{}: {accuracy}", model.name());
+        assert_eq!(trained.losses.len(), 60);
+    }
+}
+
+/// On a graph that is large enough for threads to share the work of a run.
+#[test]
+fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
+    let data = bundled("pubmed");
+    let split = &splits(&data, 1)[0];
+    let training = Training { epochs: 3, ..Training::default() };
+    for model in models(3) {
+        let on = |threads: usize, seed: u64| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| train(&data, model, training, split, seed))
+        };
+        let (one, two, three, other) = (on(1, 5), on(2, 5), on(3, 5), on(2, 6));
+        for again in [two, three] {
+            assert_eq!(one.scores, again.scores, "{}", model.name());
+            assert_eq!(one.losses, again.losses, "{}", model.name());
+            assert_eq!(one.first_gradients, again.first_gradients, "{}", model.name());
+        }
+        assert_ne!(one.scores, other.scores, "{}: the seed does nothing", model.name());
+    }
+}
+
+#[test]
+fn training_stops_when_told_to() {
+    let data = bundled("cora");
+    let split = &splits(&data, 1)[0];
+    let model = Baseline::Gcn(Gcn::new(2));
+    let trainer =
+        Trainer::new(&data, model, Training::default(), std::slice::from_ref(split)).unwrap();
+    let mut seen = Vec::new();
+    let mut stop_after_three = |epoch: &Epoch| {
+        seen.push(epoch.loss);
+        assert_eq!(epoch.validation, None, "nobody asked to look at it");
+        if epoch.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let stopped = trainer.train(split, 0, &mut stop_after_three).unwrap();
+    assert_eq!(stopped.losses, seen);
+    let short = Training { epochs: 3, ..Training::default() };
+    assert_eq!(stopped.scores, train(&data, model, short, split, 0).scores);
+}
+
+/// The weights of the best epoch on the validation part are those that predict.
+#[test]
+fn patience_keeps_the_best_weights() {
+    let data = bundled("cora");
+    let split = &splits(&data, 1)[0];
+    let training = Training { patience: Some(10), ..Training::default() };
+    let dual = Dual { filter: Filter::sgc(2).unwrap(), lambda: 0.1 };
+    for model in models(2).into_iter().chain([Baseline::Dual(dual)]) {
+        let trained = train(&data, model, training, split, 0);
+        let best = trained.validation.iter().copied().fold(0.0, f64::max);
+        let first = trained.validation.iter().position(|&v| v == best).unwrap();
+        assert_eq!(trained.validation.len(), trained.losses.len());
+        assert!(
+            trained.losses.len() == 200 || trained.losses.len() == first + 11,
+            "{}: best in epoch {first}, stopped after {}",
+            model.name(),
+            trained.losses.len()
+        );
+        let truth: Vec<u32> =
+            split.validation().iter().map(|&node| data.labels().get(node).unwrap()).collect();
+        let predicted = trained.predict(split.validation());
+        let hits = predicted.iter().zip(&truth).filter(|(p, t)| p == t).count();
+        let accuracy = hits as f64 / truth.len() as f64;
+        // Scores are computed in another precision for the linear models: a tie may fall elsewhere.
+        assert!((accuracy - best).abs() <= 1.5 / truth.len() as f64, "{}", model.name());
+    }
+}
+
+/// Descent on the dual objective ends where the closed form is.
+#[test]
+fn descent_on_the_dual_converges_to_the_closed_form() {
+    let data = bundled("cora");
+    let splits = splits(&data, 1);
+    let (filter, lambda) = (Filter::sgc(2).unwrap(), 0.02);
+    let options = Options { selection: Selection::fixed(lambda).unwrap(), ..Options::default() };
+    let evaluation =
+        Evaluation { filters: vec![filter], splits: splits.clone(), options, memory: 1 << 30 };
+    let closed_form = evaluation.run(&data, &|| {}).unwrap().remove(0);
+    let training = Training { epochs: 4000, ..Training::default() };
+    let trained = train(&data, Baseline::Dual(Dual { filter, lambda }), training, &splits[0], 0);
+    let predictions = trained.predict(splits[0].test());
+    let same = predictions.iter().zip(&closed_form.predictions[0]).filter(|(a, b)| a == b).count();
+    assert!(same * 1000 >= predictions.len() * 998, "{same} of {}", predictions.len());
+    let lowest = trained.losses.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(trained.losses[3999] - lowest < 1e-3 * lowest.abs(), "{lowest}");
+}
+
+#[test]
+fn two_classes_and_missing_ones_are_no_problem() {
+    // Two rings; the class "c" has no training node.
+    let edges: Vec<(u32, u32)> =
+        (0..8).map(|k| (k, (k + 1) % 8)).chain((0..8).map(|k| (8 + k, 8 + (k + 1) % 8))).collect();
+    let (graph, _) = Graph::from_edges(16, &edges, None).unwrap();
+    let features = Features::dense(Matrix::from_fn(16, 3, |i, j| match j {
+        0 => f32::from(i < 8),
+        1 => f32::from(i >= 8),
+        _ => i as f32 / 16.0,
+    }))
+    .unwrap();
+    let names: Vec<Option<&str>> = (0..16)
+        .map(|i| {
+            Some(if i == 3 {
+                "c"
+            } else if i < 8 {
+                "a"
+            } else {
+                "b"
+            })
+        })
+        .collect();
+    let data = Dataset::new("rings", graph, features, Labels::from_names(&names)).unwrap();
+    let split = Split::new(16, vec![0, 1, 9, 10], vec![], vec![3, 5, 12]).unwrap();
+    let dual = Dual { filter: Filter::sgc(2).unwrap(), lambda: 1.0 };
+    for model in models(2).into_iter().chain([Baseline::Dual(dual)]) {
+        let trained = train(&data, model, Training::default(), &split, 1);
+        let classes = data.labels().classes();
+        let predicted: Vec<&str> = trained
+            .predict(&[5, 12])
+            .iter()
+            .map(|&class| classes[class as usize].as_str())
+            .collect();
+        assert_eq!(predicted, ["a", "b"], "{}", model.name());
+        assert_eq!(trained.classes.len(), 2);
+    }
+}
+
+#[test]
+fn a_training_that_diverges_says_so() {
+    let data = bundled("cora").map_features(|features| match features {
+        Features::Sparse(x) => {
+            let values: Vec<f32> = x.values().iter().map(|v| v * 1e38).collect();
+            let scaled =
+                gfgcn::matrix::SparseMatrix::from_csr(x.cols(), x.offsets(), x.indices(), &values);
+            Features::sparse(scaled.unwrap()).unwrap()
+        }
+        dense => dense,
+    });
+    let split = &splits(&data, 1)[0];
+    let model = Baseline::Gcn(Gcn::new(2));
+    let trainer =
+        Trainer::new(&data, model, Training::default(), std::slice::from_ref(split)).unwrap();
+    let error = trainer.train(split, 0, &mut go_on).unwrap_err().to_string();
+    assert!(error.contains("GCN at depth 2 diverged in epoch 1"), "{error}");
+}
+
+#[test]
+fn numbers_out_of_range_are_named() {
+    let data = bundled("cora");
+    let split = splits(&data, 1);
+    let refused =
+        |model: Baseline, training: Training| match Trainer::new(&data, model, training, &split) {
+            Err(Error::Parameter { name, .. }) => name,
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("accepted"),
+        };
+    let good = Training::default();
+    let gcn = Gcn::new(2);
+    let model = |gcn: Gcn| Baseline::Gcn(gcn);
+    assert_eq!(refused(model(Gcn { depth: 0, ..gcn }), good), "depth");
+    assert_eq!(refused(model(Gcn { depth: 1025, ..gcn }), good), "depth");
+    assert_eq!(refused(model(Gcn { hidden: 0, ..gcn }), good), "hidden");
+    for dropout in [-0.1, 1.0, f64::NAN] {
+        assert_eq!(refused(model(Gcn { dropout, ..gcn }), good), "dropout");
+    }
+    assert_eq!(refused(model(gcn), Training { epochs: 0, ..good }), "epochs");
+    for learning_rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(refused(model(gcn), Training { learning_rate, ..good }), "learning rate");
+    }
+    for decay in [-1.0, f64::NAN, f64::INFINITY] {
+        let training = Training { weight_decay: Some(decay), ..good };
+        assert_eq!(refused(model(gcn), training), "weight decay");
+    }
+    assert_eq!(refused(model(gcn), Training { patience: Some(0), ..good }), "patience");
+    let filter = Filter::sgc(2).unwrap();
+    for lambda in [0.0, -1.0, f64::NAN] {
+        assert_eq!(refused(Baseline::Dual(Dual { filter, lambda }), good), "lambda");
+    }
+}
