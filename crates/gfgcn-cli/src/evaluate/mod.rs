@@ -16,7 +16,7 @@ use gfgcn::filter::Filter;
 use gfgcn::plan::Explanation;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Error, Result};
-use gfgcn_baselines::{Baseline, Comparison};
+use gfgcn_baselines::{Baseline, Comparison, Training};
 use models::{ModelName, TrainingSettings};
 use report::{Report, Row};
 use std::time::Instant;
@@ -105,23 +105,23 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let chosen = arguments.chosen()?;
+    let training = arguments.training.training(&arguments.settings)?;
     let whole = arguments.source.load(global, output)?;
     let (dataset, splits) = arguments.prepare(whole)?;
     let start = Instant::now();
-    let (closed_form, plan) = arguments.closed_form(&chosen, &dataset, &splits, output)?;
-    let trained = arguments.trained(&chosen, &dataset, &splits, output)?;
-    let rows = chosen.iter().map(|model| match model {
-        Chosen::ClosedForm(filter) => {
-            let own = closed_form.iter().find(|outcome| outcome.filter == *filter);
-            Row::closed_form(own.expect("every filter was evaluated"))
-        }
-        Chosen::Trained(model) => {
-            let own = trained.iter().find(|outcome| outcome.model == *model);
-            Row::trained(own.expect("every model was trained"))
-        }
-    });
-    let rows = rows.collect();
-    let report = Report::new(arguments, &dataset, splits.len(), rows, plan, start.elapsed())?;
+    let filters = chosen.iter().filter_map(Chosen::filter).collect();
+    let (fitted, plan) = arguments.fit(filters, &dataset, &splits, output)?;
+    let models = chosen.iter().filter_map(Chosen::baseline).collect();
+    let trained = arguments.train(models, &dataset, &splits, training, output)?;
+    // Both come in the order of what was chosen.
+    let (mut fitted, mut trained) = (fitted.iter(), trained.iter());
+    let row = |model: &Chosen| match model {
+        Chosen::ClosedForm(_) => fitted.next().map(Row::fitted),
+        Chosen::Trained(_) => trained.next().map(Row::trained),
+    };
+    let rows = chosen.iter().filter_map(row).collect();
+    let elapsed = start.elapsed();
+    let report = Report::new(arguments, training, &dataset, splits.len(), rows, plan, elapsed);
     output.report(&report, Report::text)
 }
 
@@ -130,6 +130,16 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 enum Chosen {
     ClosedForm(Filter),
     Trained(Baseline),
+}
+
+impl Chosen {
+    fn filter(&self) -> Option<Filter> {
+        if let Chosen::ClosedForm(filter) = self { Some(*filter) } else { None }
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        if let Chosen::Trained(model) = self { Some(*model) } else { None }
+    }
 }
 
 impl Arguments {
@@ -151,48 +161,42 @@ impl Arguments {
                 }
             }
         }
-        // An option that would do nothing was not understood.
-        let any = |trained: bool| {
-            chosen.iter().any(|model| matches!(model, Chosen::Trained(_)) == trained)
-        };
-        if let Some(option) = self.training.given().filter(|_| !any(true)) {
-            return Err(Error::parameter(
-                option,
-                "given",
-                "left out unless --models names one that is trained, such as gcn",
-            ));
-        }
-        if self.training.says_runs() && !self.split.is_given() {
-            return Err(Error::parameter(
-                "--runs",
-                "given",
-                "left out unless a split is given; random splits have one run each (--splits)",
-            ));
-        }
-        if let Some(option) = self.settings.closed_form_only().filter(|_| !any(false)) {
-            return Err(Error::parameter(
-                option,
-                "given",
-                "left out unless --models names one in closed form, such as gfsgc",
-            ));
-        }
+        self.refuse_idle_options(&chosen)?;
         Ok(chosen)
     }
 
-    fn closed_form(
+    /// An option that would do nothing was not understood.
+    fn refuse_idle_options(&self, chosen: &[Chosen]) -> Result<()> {
+        let idle = |option: &'static str, remedy: &str| {
+            Err(Error::parameter(option, "given", format!("left out {remedy}")))
+        };
+        let any_trained = chosen.iter().any(|model| model.baseline().is_some());
+        let any_fitted = chosen.iter().any(|model| model.filter().is_some());
+        let of_closed_form =
+            self.settings.closed_form_only().or(self.explain.then_some("--explain"));
+        match (self.training.given(), of_closed_form) {
+            (Some(option), _) if !any_trained => {
+                idle(option, "unless --models names one that is trained, such as gcn")
+            }
+            (_, Some(option)) if !any_fitted => {
+                idle(option, "unless --models names one in closed form, such as gfsgc")
+            }
+            _ if self.training.says_runs() && !self.split.is_given() => idle(
+                "--runs",
+                "unless a split is given: random splits have one run each, see --splits",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Evaluates the models in closed form.
+    fn fit(
         &self,
-        chosen: &[Chosen],
+        filters: Vec<Filter>,
         dataset: &Dataset,
         splits: &[Split],
         output: &Output,
     ) -> Result<(Vec<Outcome>, Option<Explanation>)> {
-        let filters: Vec<Filter> = chosen
-            .iter()
-            .filter_map(|model| match model {
-                Chosen::ClosedForm(filter) => Some(*filter),
-                Chosen::Trained(_) => None,
-            })
-            .collect();
         if filters.is_empty() {
             return Ok((Vec::new(), None));
         }
@@ -214,30 +218,21 @@ impl Arguments {
         Ok((outcomes, plan))
     }
 
-    fn trained(
+    /// Evaluates the models that are trained.
+    fn train(
         &self,
-        chosen: &[Chosen],
+        models: Vec<Baseline>,
         dataset: &Dataset,
         splits: &[Split],
+        training: Training,
         output: &Output,
     ) -> Result<Vec<gfgcn_baselines::Outcome>> {
-        let models: Vec<Baseline> = chosen
-            .iter()
-            .filter_map(|model| match model {
-                Chosen::ClosedForm(_) => None,
-                Chosen::Trained(model) => Some(*model),
-            })
-            .collect();
         if models.is_empty() {
             return Ok(Vec::new());
         }
         // A single split says nothing about the luck of the initial weights: it is run many times.
-        let runs = match self.split.is_given() {
-            true => self.training.runs_on_a_given_split(),
-            false => 1,
-        };
+        let runs = if self.split.is_given() { self.training.runs_on_a_given_split() } else { 1 };
         let splits = (0..runs).flat_map(|_| splits.iter().cloned()).collect();
-        let training = self.training.training(&self.settings)?;
         let comparison =
             Comparison { dataset, models, splits, seed: self.seed, training, memory: 0 };
         trained::run(comparison, self.training.cache(output).as_ref(), output)

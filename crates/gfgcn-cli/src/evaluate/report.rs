@@ -77,17 +77,16 @@ struct Seconds {
 impl Report {
     pub(super) fn new(
         arguments: &Arguments,
+        training: Training,
         dataset: &Dataset,
         splits: usize,
         results: Vec<Row>,
         plan: Option<Explanation>,
         elapsed: Duration,
-    ) -> gfgcn::Result<Self> {
+    ) -> Self {
         let given = arguments.split.is_given();
-        let settings = &arguments.settings;
         let any_trained = results.iter().any(|row| row.trained.is_some());
-        let training = any_trained.then(|| arguments.training.training(settings)).transpose()?;
-        Ok(Report {
+        Report {
             dataset: dataset.name().to_owned(),
             nodes: dataset.nodes(),
             edges: dataset.graph().edges(),
@@ -99,13 +98,13 @@ impl Report {
                 splits,
                 ratio: (!given).then_some(arguments.ratio),
                 seed: (!given).then_some(arguments.seed),
-                options: settings.options(),
-                training,
+                options: arguments.settings.options(),
+                training: any_trained.then_some(training),
             },
             plan,
             results,
             seconds: elapsed.as_secs_f64(),
-        })
+        }
     }
 
     pub(super) fn text(&self) -> String {
@@ -203,7 +202,7 @@ fn overshoots(filter: &Filter) -> bool {
 }
 
 impl Row {
-    pub(super) fn closed_form(outcome: &Outcome) -> Self {
+    pub(super) fn fitted(outcome: &Outcome) -> Self {
         Row {
             model: outcome.filter.model_name(),
             depth: outcome.filter.depth(),

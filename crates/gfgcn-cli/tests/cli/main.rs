@@ -9,4 +9,5 @@ mod faults;
 mod refusals;
 mod sandbox;
 mod synth;
+mod trained;
 mod tune;

@@ -76,7 +76,14 @@ impl Sandbox {
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.0.path()).env("HOME", self.0.path());
-        for variable in ["GFGCN_DATA", "XDG_DATA_HOME", "NO_COLOR", "RAYON_NUM_THREADS"] {
+        for variable in [
+            "GFGCN_CACHE",
+            "GFGCN_DATA",
+            "NO_COLOR",
+            "RAYON_NUM_THREADS",
+            "XDG_CACHE_HOME",
+            "XDG_DATA_HOME",
+        ] {
             command.env_remove(variable);
         }
         command

@@ -1,0 +1,191 @@
+//! `evaluate` with models that are trained, and the runs that it keeps.
+
+use crate::sandbox::{Run, Sandbox};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+const ALL: &str = "gcn,gat,jknet,jknet-max,appnp,gcnii,sgc,ssgc,dgc,gfsgc,gfssgc,gfdgc";
+const SHORT: &str = "evaluate cora --models gcn,sgc --depths 2 --splits 2 --epochs 5";
+
+/// Model, depth and mean accuracy of each row.
+fn rows(report: &Value) -> Vec<(String, u64, f64)> {
+    let row = |row: &Value| {
+        let text = |field: &str| row[field].as_str().unwrap().to_owned();
+        (text("model"), row["depth"].as_u64().unwrap(), row["accuracy"]["mean"].as_f64().unwrap())
+    };
+    report["results"].as_array().unwrap().iter().map(row).collect()
+}
+
+fn from_cache(report: &Value) -> u64 {
+    let rows = report["results"].as_array().unwrap().iter();
+    rows.map(|row| row["trained"]["from_cache"].as_u64().unwrap()).sum()
+}
+
+fn kept(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let is_run = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "run");
+    sandbox.snapshot().into_keys().filter(is_run).collect()
+}
+
+#[test]
+fn all_models_stand_side_by_side_in_the_order_asked_for() {
+    let sandbox = Sandbox::new();
+    let arguments = format!("evaluate cora --models {ALL} --depths 8,2 --splits 2 --epochs 30");
+    let report = sandbox.json(&format!("{arguments} --no-cache"));
+    let names = [
+        "GCN",
+        "GAT",
+        "JKNet",
+        "JKNet-max",
+        "APPNP",
+        "GCNII",
+        "SGC",
+        "SSGC",
+        "DGC",
+        "gfSGC",
+        "gfSSGC",
+        "gfDGC",
+    ];
+    let expected: Vec<(&str, u64)> =
+        names.iter().flat_map(|&name| [(name, 8), (name, 2)]).collect();
+    let rows = rows(&report);
+    let found: Vec<(&str, u64)> = rows.iter().map(|(name, k, _)| (name.as_str(), *k)).collect();
+    assert_eq!(found, expected);
+    for (model, depth, accuracy) in &rows {
+        // Steps of a diffusion to T = 5.27 overshoot at K = 2, and deep networks take longer.
+        if *depth == 2 && !model.ends_with("DGC") {
+            assert!(*accuracy > 65.0, "{model}: {accuracy}");
+        }
+    }
+    let training = &report["protocol"]["training"];
+    assert_eq!((&training["epochs"], &training["learning_rate"]), (&30.into(), &0.01.into()));
+    let gat = &report["results"][2]["trained"]["model"];
+    assert_eq!(
+        (&gat["kind"], &gat["heads"], &gat["hidden"]),
+        (&"gat".into(), &8.into(), &8.into())
+    );
+    assert!(sandbox.snapshot().is_empty(), "--no-cache keeps nothing");
+    let text = sandbox.ok(&format!("{arguments} --no-cache"));
+    for part in
+        ["Adam for 30 epochs at 0.01", "12 models fitted, 36 models trained in", "K=2", "K=8"]
+    {
+        assert!(text.contains(part), "{part:?} is missing in {text}");
+    }
+    assert!(text.contains("Steps of DGC and gfDGC overshoot where K < T."), "{text}");
+}
+
+#[test]
+fn finished_runs_are_kept_and_found_again() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.json(SHORT);
+    assert_eq!((from_cache(&first), kept(&sandbox).len()), (0, 4));
+    let second = sandbox.json(SHORT);
+    assert_eq!((from_cache(&second), rows(&second)), (4, rows(&first)));
+    assert!(sandbox.ok(SHORT).contains("4 known from before in"));
+    let anew = sandbox.json(&format!("{SHORT} --no-cache"));
+    assert_eq!((from_cache(&anew), rows(&anew)), (0, rows(&first)));
+    let more = sandbox.json(&SHORT.replace("--splits 2", "--splits 3"));
+    assert_eq!((from_cache(&more), kept(&sandbox).len()), (4, 6));
+    assert_eq!(from_cache(&sandbox.json(&format!("{SHORT} --threads 1"))), 4);
+    assert_eq!(from_cache(&sandbox.json(&format!("{SHORT} --seed 9"))), 0);
+}
+
+#[test]
+fn damaged_files_are_replaced() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.json(SHORT);
+    for (k, file) in kept(&sandbox).iter().enumerate() {
+        let sound = fs::read_to_string(file).unwrap();
+        // Still JSON, with another accuracy in it.
+        let damaged = match k {
+            0 => String::new(),
+            1 => sound.replacen("accuracy\\\":", "accuracy\\\":1", 1),
+            2 => sound[..sound.len() / 2].to_owned(),
+            _ => sound.replacen("GCN", "gcn", 1).replacen("sha256\":\"", "sha256\":\"0", 1),
+        };
+        assert_ne!(sound, damaged);
+        fs::write(file, damaged).unwrap();
+    }
+    let again = sandbox.run(&format!("{SHORT} --json"));
+    assert_eq!((again.status, again.stderr.as_str()), (Some(0), ""));
+    let again: Value = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!((from_cache(&again), rows(&again)), (0, rows(&first)));
+    assert_eq!(from_cache(&sandbox.json(SHORT)), 4);
+}
+
+#[test]
+fn the_cache_can_be_named_and_cleared() {
+    let sandbox = Sandbox::new();
+    let with_cache = |arguments: &str| -> Run {
+        sandbox.gfgcn(arguments).env("GFGCN_CACHE", "mine").output().unwrap().into()
+    };
+    assert_eq!(with_cache(SHORT).status, Some(0));
+    assert_eq!(fs::read_dir(sandbox.path("mine")).unwrap().count(), 4);
+    fs::write(sandbox.path("mine/letter.txt"), "dear").unwrap();
+    let cleared = with_cache("cache clear --json");
+    let cleared: Value = serde_json::from_str(&cleared.stdout).unwrap();
+    assert_eq!((&cleared["deleted"], &cleared["folder"]), (&4.into(), &"mine".into()));
+    assert_eq!(sandbox.read("mine/letter.txt"), "dear");
+    assert_eq!(with_cache("cache clear").stdout, "Deleted 0 runs from mine.\n");
+}
+
+#[test]
+fn without_a_place_for_a_cache_training_goes_on() {
+    let sandbox = Sandbox::new();
+    let homeless: Run = sandbox.gfgcn(SHORT).env("HOME", "").output().unwrap().into();
+    assert_eq!(homeless.status, Some(0), "{homeless:?}");
+    sandbox.write("file", "");
+    let blocked: Run =
+        sandbox.gfgcn(SHORT).env("GFGCN_CACHE", "file/runs").output().unwrap().into();
+    assert_eq!(blocked.status, Some(0), "{blocked:?}");
+    assert!(blocked.stderr.contains("warning: finished runs could not be kept: file/runs"));
+}
+
+#[test]
+fn a_given_split_is_run_with_many_seeds() {
+    let sandbox = Sandbox::new();
+    let arguments = "evaluate cora --models gcn,gfsgc --depths 2 --public-split --epochs 5";
+    let report = sandbox.json(&format!("{arguments} --runs 3"));
+    let [gcn, gfsgc] = report["results"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    assert_eq!(gcn["trained"]["runs"], 3);
+    assert!(gcn["accuracy"]["std"].as_f64().unwrap() > 0.0, "seeds differ: {gcn}");
+    assert!(gfsgc["accuracy"]["std"].is_null());
+    assert_eq!(sandbox.json(arguments)["results"][0]["trained"]["runs"], 20);
+}
+
+#[test]
+fn patience_looks_at_the_validation_part() {
+    let sandbox = Sandbox::new();
+    let arguments = "evaluate cora --models gcn --depths 2 --splits 2";
+    let report = sandbox.json(&format!("{arguments} --patience 20"));
+    assert_eq!(report["protocol"]["training"]["patience"], 20);
+    assert!(rows(&report)[0].2 > 75.0);
+    let run = sandbox.run(&format!("{arguments} --ratio 1:0:9 --patience 20"));
+    assert_eq!(run.status, Some(3), "{run:?}");
+    assert!(run.stderr.contains("validation part, but the split has none"), "{run:?}");
+}
+
+/// What takes over a minute is announced, and what was finished when it is stopped is kept.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_training_is_taken_up_again() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let sandbox = Sandbox::new();
+    let arguments = "evaluate cora --models gcn --depths 2 --splits 10000";
+    let mut command = sandbox.gfgcn(arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while kept(&sandbox).len() < 2 {
+        assert!(start.elapsed() < Duration::from_secs(60), "no run was finished");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let run = Run::from(child.wait_with_output().unwrap());
+    assert_eq!(run.status, Some(130), "{run:?}");
+    assert!(run.stderr.contains("note: 10000 models are to train, which takes about"), "{run:?}");
+    assert!(run.stderr.contains("stopped and taken up again"), "{run:?}");
+    let report = sandbox.json("evaluate cora --models gcn --depths 2 --splits 3");
+    assert!(from_cache(&report) >= 1, "{report}");
+}
