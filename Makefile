@@ -13,8 +13,9 @@ test: check
 	$(CARGO) test --workspace
 	$(PYTHON) -W error benchsuite/tests/test_runner.py
 
-# Also the fuzz targets for a minute each (installs cargo-fuzz).
+# Also the fuzz targets for a minute each (installs cargo-fuzz), and every baseline on twenty splits of each graph.
 test-full: test fuzz
+	$(CARGO) test -p gfgcn-baselines --test accuracy -- --ignored
 
 check:
 	$(CARGO) fmt --all --check
