@@ -10,63 +10,14 @@
 //! number per edge and head.
 
 use super::buffers::Buffers;
+use super::edges::{Edges, over_entries};
 use super::elementwise::{self, exp};
 use super::parallel::{over_rows, sum_over_rows};
 use crate::random::Dropout;
-use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
-use gfgcn::simd::Simd;
-use rayon::prelude::*;
-use std::ops::Range;
 
 /// The slope of the leaky rectifier below zero.
 const SLOPE: f32 = 0.2;
-
-/// The entries of Ã, row by row: a node's own first, then its neighbours.
-#[derive(Debug)]
-pub(crate) struct Edges {
-    offsets: Vec<usize>,
-    columns: Vec<u32>,
-    /// Where the entry (j, i) of an entry (i, j) stands.
-    reverse: Vec<u32>,
-}
-
-impl Edges {
-    pub(crate) fn new(graph: &Graph) -> Self {
-        let nodes = graph.nodes();
-        let offsets: Vec<usize> =
-            (0..=nodes).map(|node| graph.offsets()[node] as usize + node).collect();
-        let mut columns = Vec::with_capacity(offsets[nodes]);
-        let mut reverse = Vec::with_capacity(offsets[nodes]);
-        // Going through the nodes in order, the entries of a column come in order too.
-        let mut next: Vec<u32> = offsets[..nodes].iter().map(|&start| start as u32 + 1).collect();
-        for (node, &own) in offsets[..nodes].iter().enumerate() {
-            columns.push(node as u32);
-            reverse.push(own as u32);
-            for &neighbour in graph.neighbours(node) {
-                columns.push(neighbour);
-                let place = &mut next[neighbour as usize];
-                reverse.push(*place);
-                *place += 1;
-            }
-        }
-        Edges { offsets, columns, reverse }
-    }
-
-    fn nodes(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    fn entries(&self) -> usize {
-        self.columns.len()
-    }
-
-    /// Where the entries of a row stand.
-    #[inline(always)]
-    fn of_row(&self, node: usize) -> Range<usize> {
-        self.offsets[node]..self.offsets[node + 1]
-    }
-}
 
 /// The shape of an attention layer: the columns of h are `heads` groups of `width`.
 #[derive(Clone, Copy, Debug)]
@@ -422,64 +373,7 @@ fn add_entries(
     );
 }
 
-/// Calls `f(node, entries of its row, a number per head to work with)` for every node.
-fn over_entries(
-    edges: &Edges,
-    heads: usize,
-    entries: &mut Matrix<f32>,
-    f: impl Fn(usize, &mut [f32], &mut [f32]) + Sync,
-) {
-    /// Nodes that a task takes.
-    const NODES: usize = 512;
-    let simd = Simd::detect();
-    let mut parts = Vec::new();
-    let mut rest = entries.as_mut_slice();
-    for start in (0..edges.nodes()).step_by(NODES) {
-        let end = edges.nodes().min(start + NODES);
-        let (part, after) = rest.split_at_mut((edges.offsets[end] - edges.offsets[start]) * heads);
-        parts.push((start..end, part));
-        rest = after;
-    }
-    parts.into_par_iter().for_each(|(nodes, mut part)| {
-        let mut scratch = vec![0.0; heads];
-        simd.run(
-            #[inline(always)]
-            || {
-                for node in nodes {
-                    let entries = edges.of_row(node).len() * heads;
-                    let (row, after) = std::mem::take(&mut part).split_at_mut(entries);
-                    f(node, row, &mut scratch[..heads]);
-                    part = after;
-                }
-            },
-        );
-    });
-}
-
 #[inline(always)]
 fn leaky(x: f32) -> f32 {
     if x > 0.0 { x } else { SLOPE * x }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_entry_knows_its_reverse() {
-        let (graph, _) =
-            Graph::from_edges(5, &[(0, 1), (0, 2), (1, 2), (3, 0), (4, 3), (1, 4)], None).unwrap();
-        let edges = Edges::new(&graph);
-        assert_eq!(edges.entries(), 17);
-        for node in 0..5 {
-            assert_eq!(edges.columns[edges.offsets[node]] as usize, node);
-            for entry in edges.of_row(node) {
-                let neighbour = edges.columns[entry] as usize;
-                let reverse = edges.reverse[entry] as usize;
-                let row = edges.offsets[neighbour]..edges.offsets[neighbour + 1];
-                assert!(row.contains(&reverse));
-                assert_eq!(edges.columns[reverse] as usize, node);
-            }
-        }
-    }
 }

@@ -1,8 +1,9 @@
 //! The way back: from the gradient of a value to those of what it was made of.
 
 use super::buffers::Buffers;
+use super::operations::attention_at;
 use super::parallel::sum_over_rows;
-use super::{Op, Tape, Var, attention_at, dense, elementwise, features};
+use super::{Op, Tape, Var, dense, elementwise, features};
 use gfgcn::matrix::Matrix;
 
 impl Tape<'_> {

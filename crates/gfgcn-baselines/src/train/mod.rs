@@ -1,0 +1,187 @@
+//! A model, the data that its runs share, and what comes out of a run.
+
+mod descent;
+mod training;
+
+pub use training::Training;
+
+use crate::model::Baseline;
+use crate::random::initial_weights;
+use descent::{Descent, Task, predictions};
+use gfgcn::data::{Dataset, Labels};
+use gfgcn::features::Features;
+use gfgcn::filter::{FilterBank, Propagated, propagate};
+use gfgcn::graph::Propagator;
+use gfgcn::matrix::Matrix;
+use gfgcn::split::Split;
+use gfgcn::{Error, Result};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// What is known after an epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct Epoch {
+    /// Counted from 0.
+    pub number: usize,
+    /// What was minimised (without the weight decay), before this epoch's update.
+    pub loss: f64,
+    /// The share of validation nodes that are predicted after the update, 0 to 1, where it is
+    /// looked at.
+    pub validation: Option<f64>,
+}
+
+/// A trained model's scores, and how it got there.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// Nodes × score columns.
+    pub scores: Matrix<f64>,
+    /// The classes that have a training node, as numbers of the dataset's classes.
+    pub classes: Vec<u32>,
+    /// One per epoch, before its update.
+    pub losses: Vec<f64>,
+    /// Of the first epoch, one per parameter: the first is that of the first weight W.
+    pub first_gradients: Vec<Matrix<f32>>,
+    /// One per epoch, where the validation part was looked at.
+    pub validation: Vec<f64>,
+    /// Time of the epochs, without preparation and prediction.
+    pub time: Duration,
+}
+
+impl Trained {
+    /// The predicted classes of some nodes, as numbers of the dataset's classes.
+    pub fn predict(&self, nodes: &[usize]) -> Vec<u32> {
+        predictions(&self.scores, &self.classes, nodes.iter().copied())
+    }
+}
+
+/// A model and the data that its runs share.
+///
+/// ```
+/// use gfgcn_baselines::{Baseline, Gcn, Trainer, Training};
+/// use gfgcn::{data::npz, metrics::test_accuracy, split::{Ratio, Split}};
+/// use std::ops::ControlFlow;
+///
+/// let archive = gfgcn_datasets::find("cora").unwrap().bytes;
+/// let data = npz::from_bytes(archive, "cora")?.largest_component();
+/// let split = Split::stratified(data.labels(), Ratio::PAPER, 0)?;
+///
+/// let training = Training { epochs: 20, ..Training::default() };
+/// let trainer = Trainer::new(&data, Baseline::Gcn(Gcn::new(2)), training, &[split.clone()])?;
+/// let trained = trainer.train(&split, 0, &mut |_| ControlFlow::Continue(()))?;
+/// let accuracy = test_accuracy(data.labels(), &split, &trained.predict(split.test()));
+/// assert!(accuracy > 50.0 && trained.losses[19] < trained.losses[0]);
+/// # Ok::<(), gfgcn::Error>(())
+/// ```
+pub struct Trainer<'a> {
+    labels: &'a Labels,
+    dataset: &'a Dataset,
+    model: Baseline,
+    training: Training,
+    features: Cow<'a, Features>,
+    propagator: Propagator<'a>,
+    filtered: Option<Filtered>,
+}
+
+/// Filtered features of the nodes that any split trains on.
+struct Filtered {
+    bank: FilterBank,
+    rows: Propagated<f32>,
+    /// The row of a node; `u32::MAX` for none.
+    row_of: Vec<u32>,
+}
+
+impl Filtered {
+    fn select(&self, nodes: &[usize]) -> Matrix<f32> {
+        let place = |&node: &usize| {
+            let row = self.row_of[node];
+            assert!(row != u32::MAX, "node {node} is in no split that the trainer was made for");
+            row as usize
+        };
+        self.rows.select(nodes.iter().map(place)).to_f32()
+    }
+}
+
+impl<'a> Trainer<'a> {
+    /// Prepares a model for runs on some splits: features are filtered once for all of them.
+    ///
+    /// # Errors
+    /// Parameters out of range.
+    pub fn new(
+        dataset: &'a Dataset,
+        model: Baseline,
+        training: Training,
+        splits: &[Split],
+    ) -> Result<Self> {
+        model.check()?;
+        training.check()?;
+        let features = if training.row_normalize {
+            Cow::Owned(dataset.features().clone().row_normalized())
+        } else {
+            Cow::Borrowed(dataset.features())
+        };
+        let propagator = Propagator::new(dataset.graph(), training.normalization);
+        let filtered = model.filter().map(|filter| {
+            let bank = FilterBank::new(&[filter], training.tolerance);
+            let mut row_of = vec![u32::MAX; dataset.nodes()];
+            let mut nodes = Vec::new();
+            for split in splits {
+                let validation = training.patience.map_or(&[][..], |_| split.validation());
+                for &node in split.train().iter().chain(validation) {
+                    if row_of[node] == u32::MAX {
+                        row_of[node] = nodes.len() as u32;
+                        nodes.push(node);
+                    }
+                }
+            }
+            let rows = propagate(&propagator, &bank, &*features, Some(&nodes)).swap_remove(0);
+            Filtered { bank, rows, row_of }
+        });
+        let labels = dataset.labels();
+        Ok(Trainer { labels, dataset, model, training, features, propagator, filtered })
+    }
+
+    /// Trains on a split. `watch` is told after every epoch and may end the training there.
+    ///
+    /// The seed decides the initial weights and the dropouts; the same seed gives the same bits,
+    /// whatever the number of threads.
+    ///
+    /// # Errors
+    /// A training or validation node without a label, patience without a validation part, or a loss
+    /// that is not finite any more.
+    pub fn train(
+        &self,
+        split: &Split,
+        seed: u64,
+        watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
+    ) -> Result<Trained> {
+        let task = Task::new(self.labels, split, self.training.patience.is_some())?;
+        let run = Descent::new(self, &task);
+        let mut random = initial_weights(seed);
+        let start = run.parameters.iter().map(|parameter| parameter.start(&mut random)).collect();
+        run.train(start, seed, watch)
+    }
+
+    /// As [`Trainer::train`], but starting from given parameters: in the order of the model's formula,
+    /// weights as inputs × outputs, biases and attention vectors as one row.
+    ///
+    /// # Errors
+    /// Also if the parameters have other shapes than the model's.
+    pub fn train_from(
+        &self,
+        parameters: Vec<Matrix<f32>>,
+        split: &Split,
+        seed: u64,
+        watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
+    ) -> Result<Trained> {
+        let task = Task::new(self.labels, split, self.training.patience.is_some())?;
+        let run = Descent::new(self, &task);
+        Error::check_size("parameters of the model", run.parameters.len(), parameters.len())?;
+        for (k, (expected, given)) in run.parameters.iter().zip(&parameters).enumerate() {
+            let (rows, cols) = expected.shape();
+            Error::check_size(format!("rows of parameter {k}"), rows, given.rows())?;
+            Error::check_size(format!("columns of parameter {k}"), cols, given.cols())?;
+        }
+        run.train(parameters, seed, watch)
+    }
+}

@@ -1,0 +1,62 @@
+//! How models are trained: the numbers, their defaults and their ranges.
+
+use gfgcn::filter::Tolerance;
+use gfgcn::graph::Normalization;
+use gfgcn::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How models are trained, and on what.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Training {
+    /// Passes over the training nodes, 1 to 1 000 000; the paper's 200 by default.
+    pub epochs: usize,
+    /// Adam's learning rate, positive; the paper's 0.01 by default.
+    pub learning_rate: f64,
+    /// L2 regularisation of all parameters, 0 or more; without it each model has its own.
+    pub weight_decay: Option<f64>,
+    /// With it, the validation part is looked at after every epoch: training stops when its accuracy
+    /// has not risen for so many epochs, and the best weights are kept. Off by default.
+    pub patience: Option<usize>,
+    /// How the adjacency is normalised.
+    pub normalization: Normalization,
+    /// Whether each node's features are divided by their sum first.
+    pub row_normalize: bool,
+    /// What cutting a filter's series off may change.
+    pub tolerance: Tolerance,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Training {
+            epochs: 200,
+            learning_rate: 0.01,
+            weight_decay: None,
+            patience: None,
+            normalization: Normalization::default(),
+            row_normalize: false,
+            tolerance: Tolerance::default(),
+        }
+    }
+}
+
+impl Training {
+    /// Refuses numbers out of range, naming them.
+    pub fn check(&self) -> Result<()> {
+        const MAX_EPOCHS: usize = 1_000_000;
+        if !(1..=MAX_EPOCHS).contains(&self.epochs) {
+            let range = format!("a whole number from 1 to {MAX_EPOCHS}");
+            return Err(Error::parameter("epochs", self.epochs, range));
+        }
+        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
+            let range = "a positive number";
+            return Err(Error::parameter("learning rate", self.learning_rate, range));
+        }
+        if let Some(decay) = self.weight_decay.filter(|d| !(*d >= 0.0 && d.is_finite())) {
+            return Err(Error::parameter("weight decay", decay, "a number not below 0"));
+        }
+        if self.patience == Some(0) {
+            return Err(Error::parameter("patience", 0, "a whole number not below 1"));
+        }
+        Ok(())
+    }
+}
