@@ -131,7 +131,9 @@ impl Comparison<'_> {
                     ControlFlow::Continue(())
                 };
                 trainer.train(&splits[0], self.seed, &mut watch)?;
-                Ok((ends[TRIED - 1] - ends[0]) / (TRIED as u32 - 1))
+                // Not the first, which is also the first to ask for its memory; impatient runs may
+                // have stopped before the last.
+                Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() as u32 - 1))
             })?;
             let rounds = missing.len().div_ceil(workers) * self.training.epochs;
             seconds += rounds as f64 * Duration::as_secs_f64(&epoch);
@@ -270,10 +272,11 @@ impl Comparison<'_> {
             (None, Baseline::Dual(_)) => (Dual::parameters(train, classes), train * train),
             _ => (Logistic::parameters(features.cols(), classes), 0),
         };
-        let filtered = if model.filter().is_some() { nodes * features.cols() } else { 0 };
+        // Of all nodes that train somewhere, and of one split in double precision too.
+        let rows = if model.filter().is_some() { nodes + 3 * train } else { 0 };
         let trained: usize = parameters.iter().map(Parameter::entries).sum();
         // The parameters, their gradients and two moments.
-        size_of::<f32>() as u64 * (values + 3 * filtered + 5 * trained) as u64
+        size_of::<f32>() as u64 * (values + rows * features.cols() + 5 * trained) as u64
     }
 }
 

@@ -8,7 +8,7 @@ pub use training::Training;
 use crate::model::Baseline;
 use crate::random::initial_weights;
 use descent::{Descent, Task, predictions};
-use gfgcn::data::{Dataset, Labels};
+use gfgcn::data::Dataset;
 use gfgcn::features::Features;
 use gfgcn::filter::{FilterBank, Propagated, propagate};
 use gfgcn::graph::Propagator;
@@ -74,7 +74,6 @@ impl Trained {
 /// # Ok::<(), gfgcn::Error>(())
 /// ```
 pub struct Trainer<'a> {
-    labels: &'a Labels,
     dataset: &'a Dataset,
     model: Baseline,
     training: Training,
@@ -137,8 +136,7 @@ impl<'a> Trainer<'a> {
             let rows = propagate(&propagator, &bank, &*features, Some(&nodes)).swap_remove(0);
             Filtered { bank, rows, row_of }
         });
-        let labels = dataset.labels();
-        Ok(Trainer { labels, dataset, model, training, features, propagator, filtered })
+        Ok(Trainer { dataset, model, training, features, propagator, filtered })
     }
 
     /// Trains on a split. `watch` is told after every epoch and may end the training there.
@@ -149,13 +147,17 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// A training or validation node without a label, patience without a validation part, or a loss
     /// that is not finite any more.
+    ///
+    /// # Panics
+    /// If the split is of other data, or features were filtered and it is none of the splits that
+    /// the trainer was made for.
     pub fn train(
         &self,
         split: &Split,
         seed: u64,
         watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
     ) -> Result<Trained> {
-        let task = Task::new(self.labels, split, self.training.patience.is_some())?;
+        let task = Task::new(self.dataset.labels(), split, self.training.patience.is_some())?;
         let run = Descent::new(self, &task);
         let mut random = initial_weights(seed);
         let start = run.parameters.iter().map(|parameter| parameter.start(&mut random)).collect();
@@ -174,7 +176,7 @@ impl<'a> Trainer<'a> {
         seed: u64,
         watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
     ) -> Result<Trained> {
-        let task = Task::new(self.labels, split, self.training.patience.is_some())?;
+        let task = Task::new(self.dataset.labels(), split, self.training.patience.is_some())?;
         let run = Descent::new(self, &task);
         Error::check_size("parameters of the model", run.parameters.len(), parameters.len())?;
         for (k, (expected, given)) in run.parameters.iter().zip(&parameters).enumerate() {
