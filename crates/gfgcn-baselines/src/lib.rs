@@ -2,7 +2,8 @@
 //!
 //! GCN, GAT, JKNet, APPNP and GCNII, and SGC, SSGC and DGC as logistic regression, all trained by Adam
 //! in one loop ([`Trainer`]). They exist to be compared with, so they are made to be fast, seeded and
-//! faithful to their papers: gradients come from a small reverse-mode tape whose operations know sparse
+//! faithful to their papers (each says where it differs; features are taken as they are unless
+//! [`Training::row_normalize`] is set, as some of the papers do): gradients come from a small reverse-mode tape whose operations know sparse
 //! features and graphs, and every model is tested against PyTorch.
 //!
 //! | to | see |

@@ -188,6 +188,26 @@ fn a_training_that_diverges_says_so() {
     assert!(error.contains("GCN at depth 2 diverged in epoch 1"), "{error}");
 }
 
+/// Rectifiers must not turn what is not a number into zero.
+#[test]
+fn no_model_hides_that_it_diverged() {
+    let edges: Vec<(u32, u32)> = (0..60).map(|k| (k, (k + 1) % 60)).collect();
+    let (graph, _) = Graph::from_edges(60, &edges, None).unwrap();
+    let features =
+        Matrix::from_fn(60, 40, |i, j| if (i * 7 + j * 3) % 5 < 2 { 3e38 } else { -3e38 });
+    let names: Vec<Option<&str>> = (0..60).map(|i| Some(if i < 30 { "a" } else { "b" })).collect();
+    let features = Features::dense(features).unwrap();
+    let data = Dataset::new("huge", graph, features, Labels::from_names(&names)).unwrap();
+    let split = Split::new(60, (0..60).step_by(2).collect(), vec![], vec![1, 3]).unwrap();
+    for model in models(2).into_iter().chain(models(8)) {
+        let trainer =
+            Trainer::new(&data, model, Training::default(), std::slice::from_ref(&split)).unwrap();
+        let error = trainer.train(&split, 0, &mut go_on).unwrap_err().to_string();
+        let expected = format!("{} at depth {} diverged", model.name(), model.depth());
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
 #[test]
 fn numbers_out_of_range_are_named() {
     let data = bundled("cora");
@@ -201,8 +221,8 @@ fn numbers_out_of_range_are_named() {
     let good = Training::default();
     let gcn = Gcn::new(2);
     let model = |gcn: Gcn| Baseline::Gcn(gcn);
-    assert_eq!(refused(model(Gcn { depth: 0, ..gcn }), good), "depth");
-    assert_eq!(refused(model(Gcn { depth: 1025, ..gcn }), good), "depth");
+    assert_eq!(refused(model(Gcn { depth: 0, ..gcn }), good), "depth of a network");
+    assert_eq!(refused(model(Gcn { depth: 1025, ..gcn }), good), "depth of a network");
     assert_eq!(refused(model(Gcn { hidden: 0, ..gcn }), good), "hidden");
     for dropout in [-0.1, 1.0, f64::NAN] {
         assert_eq!(refused(model(Gcn { dropout, ..gcn }), good), "dropout");

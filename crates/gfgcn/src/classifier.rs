@@ -257,14 +257,8 @@ impl<'a> Task<'a> {
                     .into(),
             ));
         }
-        let class_of = |part: &str, node: usize| {
-            labels.get(node).ok_or_else(|| {
-                Error::Data(format!("node {node} is in the {part} part but has no label"))
-            })
-        };
         let mut position = vec![u32::MAX; labels.classes().len()];
-        let train_labels =
-            train.iter().map(|&n| class_of("training", n)).collect::<Result<Vec<u32>>>()?;
+        let train_labels = labels.of_part("training", train)?;
         train_labels.iter().for_each(|&class| position[class as usize] = 0);
         let mut classes = Vec::new();
         for (class, position) in position.iter_mut().enumerate() {
@@ -273,10 +267,9 @@ impl<'a> Task<'a> {
                 classes.push(class as u32);
             }
         }
-        let validation_classes = validation
-            .iter()
-            .map(|&n| Ok(position[class_of("validation", n)? as usize]))
-            .collect::<Result<_>>()?;
+        let validation_labels = labels.of_part("validation", validation)?;
+        let validation_classes =
+            validation_labels.iter().map(|&class| position[class as usize]).collect();
         let train_classes = train_labels.iter().map(|&class| position[class as usize]).collect();
         Ok(Task { train, validation, classes, train_classes, validation_classes })
     }

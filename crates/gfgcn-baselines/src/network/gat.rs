@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// The heads stand side by side; the last layer has one head with a column per class. Weights start by
 /// Glorot's rule, biases at zero. Weight decay is 5e-4 on all parameters. Edge weights and the
-/// normalisation of the adjacency play no part.
+/// normalisation of the adjacency play no part. (On PubMed the paper has eight heads in the last layer, too.)
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gat {
     /// K, the number of layers.
@@ -86,7 +86,7 @@ impl Network for Gat {
 
     fn kept(&self, classes: usize) -> (usize, usize) {
         let width = self.heads * self.hidden;
-        (4 * self.depth * width + classes, 2 * self.depth * self.heads)
+        (4 * self.depth * width + classes, 2 + 2 * self.depth * self.heads)
     }
 
     fn check(&self) -> Result<()> {

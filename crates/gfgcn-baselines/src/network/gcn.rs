@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 /// | `hidden` | 16 | 1 to 4096 |
 /// | `dropout` | 0.5 | 0 to below 1 |
 ///
-/// Weights start by Glorot's rule, biases at zero. Weight decay is 5e-4 on all parameters.
+/// Weights start by Glorot's rule, biases at zero. Weight decay is 5e-4 on all parameters,
+/// as in the authors' later program; in the paper it is on the first layer only.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gcn {
     /// K, the number of layers.

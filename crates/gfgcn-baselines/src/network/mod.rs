@@ -25,7 +25,7 @@ pub(crate) const WEIGHT_DECAY: f64 = 5e-4;
 /// The widest hidden layer that is accepted.
 const MAX_WIDTH: usize = 4096;
 /// The deepest network that is accepted.
-pub(crate) const MAX_DEPTH: usize = 1024;
+const MAX_DEPTH: usize = 1024;
 
 /// A network that scores all nodes at once.
 pub(crate) trait Network {
@@ -88,8 +88,8 @@ impl Parameter {
     }
 }
 
-pub(crate) fn check_depth(depth: usize) -> Result<()> {
-    in_range("depth", depth, MAX_DEPTH)
+fn check_depth(depth: usize) -> Result<()> {
+    in_range("depth of a network", depth, MAX_DEPTH)
 }
 
 fn check_width(name: &'static str, width: usize) -> Result<()> {

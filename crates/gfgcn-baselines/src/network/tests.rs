@@ -6,6 +6,7 @@ use crate::tape::Inputs;
 use crate::tape::tests::{assert_gradients, features, graph};
 use gfgcn::filter::Filter;
 use gfgcn::graph::{Normalization, Propagator};
+use std::sync::OnceLock;
 
 const CLASSES: usize = 3;
 const ROWS: [u32; 8] = [1, 2, 3, 5, 6, 10, 12, 13];
@@ -15,10 +16,15 @@ fn classes() -> Vec<u32> {
 }
 
 fn check(what: &str, network: &dyn Network) {
-    for (sparse, normalization) in [(true, Normalization::Symmetric), (false, Normalization::Row)] {
-        let (graph, features) = (graph(false), features(sparse));
+    for (weighted, sparse, normalization) in [
+        (false, true, Normalization::Symmetric),
+        (true, true, Normalization::Symmetric),
+        (true, false, Normalization::Row),
+    ] {
+        let (graph, features) = (graph(weighted), features(sparse));
         let propagator = Propagator::new(&graph, normalization);
-        let inputs = Inputs::new(&features, &graph, &propagator);
+        let edges = OnceLock::new();
+        let inputs = Inputs::new(&features, &graph, &propagator, &edges);
         let mut random = initial_weights(7);
         let parameters: Vec<Matrix<f32>> = network
             .parameters(features.cols(), CLASSES)
@@ -55,7 +61,8 @@ fn networks() {
 fn linear_models() {
     let (graph, features) = (graph(false), features(true));
     let propagator = Propagator::new(&graph, Normalization::Symmetric);
-    let inputs = Inputs::new(&features, &graph, &propagator);
+    let edges = OnceLock::new();
+    let inputs = Inputs::new(&features, &graph, &propagator, &edges);
     let mut random = initial_weights(7);
     let filtered = random::uniform(ROWS.len(), 6, 1.0, &mut random);
     let start = |parameters: Vec<Parameter>, random: &mut ChaCha8Rng| -> Vec<Matrix<f32>> {

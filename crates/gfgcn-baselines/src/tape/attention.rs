@@ -375,5 +375,5 @@ fn add_entries(
 
 #[inline(always)]
 fn leaky(x: f32) -> f32 {
-    if x > 0.0 { x } else { SLOPE * x }
+    if x <= 0.0 { SLOPE * x } else { x }
 }

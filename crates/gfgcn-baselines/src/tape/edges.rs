@@ -3,12 +3,13 @@
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
 use gfgcn::simd::Simd;
+use gfgcn::{Error, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// The entries of Ã, row by row: a node's own first, then its neighbours.
 #[derive(Debug)]
-pub(super) struct Edges {
+pub(crate) struct Edges {
     offsets: Vec<usize>,
     pub(super) columns: Vec<u32>,
     /// Where the entry (j, i) of an entry (i, j) stands.
@@ -16,6 +17,18 @@ pub(super) struct Edges {
 }
 
 impl Edges {
+    /// Refuses a graph with more entries than 32 bits can number.
+    pub(crate) fn check(graph: &Graph) -> Result<()> {
+        let entries = 2 * graph.edges() as u64 + graph.nodes() as u64;
+        if entries <= u64::from(u32::MAX) {
+            return Ok(());
+        }
+        Err(Error::Data(format!(
+            "{entries} neighbours are more than 32 bits can number; such a graph is too large to be \
+             trained on"
+        )))
+    }
+
     pub(super) fn new(graph: &Graph) -> Self {
         let nodes = graph.nodes();
         let offsets: Vec<usize> =

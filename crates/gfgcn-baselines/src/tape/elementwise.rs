@@ -6,6 +6,9 @@ use gfgcn::matrix::Matrix;
 
 /// Smaller numbers become zero where layers meet. They change no score, but deep networks that have
 /// smoothed everything away are full of them, and processors are slow with the smallest.
+///
+/// All comparisons are such that what is not a number stays so: a training that diverged must not look
+/// like one that did not.
 const NEGLIGIBLE: f32 = 1e-20;
 
 #[inline(always)]
@@ -62,7 +65,7 @@ pub(super) fn relu(x: &mut Matrix<f32>) {
     over_entries(
         x,
         #[inline(always)]
-        |_, x| x.iter_mut().for_each(|x| *x = if *x > NEGLIGIBLE { *x } else { 0.0 }),
+        |_, x| x.iter_mut().for_each(|x| *x = if *x <= NEGLIGIBLE { 0.0 } else { *x }),
     );
 }
 
@@ -74,7 +77,7 @@ pub(super) fn relu_back(gradient: &mut Matrix<f32>, result: &Matrix<f32>) {
         #[inline(always)]
         |start, gradient| {
             for (g, &r) in gradient.iter_mut().zip(&result[start..]) {
-                *g = if r > 0.0 { flushed(*g) } else { 0.0 };
+                *g = if r <= 0.0 { 0.0 } else { flushed(*g) };
             }
         },
     );
@@ -86,7 +89,7 @@ pub(super) fn elu(x: &mut Matrix<f32>) {
         #[inline(always)]
         |_, x| {
             for x in x {
-                *x = flushed(if *x > 0.0 { *x } else { exp(*x) - 1.0 });
+                *x = flushed(if *x <= 0.0 { exp(*x) - 1.0 } else { *x });
             }
         },
     );
@@ -100,7 +103,7 @@ pub(super) fn elu_back(gradient: &mut Matrix<f32>, result: &Matrix<f32>) {
         #[inline(always)]
         |start, gradient| {
             for (g, &r) in gradient.iter_mut().zip(&result[start..]) {
-                *g = flushed(*g * if r > 0.0 { 1.0 } else { r + 1.0 });
+                *g = flushed(*g * if r <= 0.0 { r + 1.0 } else { 1.0 });
             }
         },
     );
@@ -152,7 +155,7 @@ pub(super) fn exp(x: f32) -> f32 {
     const LN2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
     /// Adding it rounds to a whole number.
     const ROUND: f32 = 12_582_912.0;
-    let inside = x.max(-87.0);
+    let inside = if x < -87.0 { -87.0 } else { x };
     let shifted = inside * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;
     let r = (inside - n * LN2.0) - n * LN2.1;
@@ -204,5 +207,6 @@ mod tests {
         assert_eq!(exp(0.0), 1.0);
         assert_eq!(exp(-1000.0), 0.0);
         assert_eq!(exp(f32::NEG_INFINITY), 0.0);
+        assert!(exp(f32::NAN).is_nan());
     }
 }

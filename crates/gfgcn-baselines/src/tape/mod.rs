@@ -18,11 +18,11 @@ mod operations;
 mod parallel;
 
 pub(crate) use attention::Shape;
+pub(crate) use edges::Edges;
 
 use crate::random::{Dropout, Key};
 use attention::Saved;
 use buffers::Buffers;
-use edges::Edges;
 use gfgcn::features::Features;
 use gfgcn::graph::{Adjacency, Graph, Propagator};
 use gfgcn::matrix::Matrix;
@@ -38,8 +38,7 @@ pub(crate) struct Inputs<'a> {
     graph: &'a Graph,
     adjacency: Adjacency<'a>,
     transposed: Adjacency<'a>,
-    /// Made when the first attention asks for them.
-    edges: OnceLock<Edges>,
+    edges: &'a OnceLock<Edges>,
 }
 
 impl<'a> Inputs<'a> {
@@ -47,13 +46,14 @@ impl<'a> Inputs<'a> {
         features: &'a Features,
         graph: &'a Graph,
         propagator: &'a Propagator<'a>,
+        edges: &'a OnceLock<Edges>,
     ) -> Self {
         Inputs {
             features,
             graph,
             adjacency: propagator.adjacency(),
             transposed: propagator.transposed_adjacency(),
-            edges: OnceLock::new(),
+            edges,
         }
     }
 

@@ -97,7 +97,8 @@ fn check(what: &str, shapes: &[(usize, usize)], f: impl Fn(&mut Tape<'_>) -> Var
     ] {
         let (graph, features) = (graph(weighted), features(sparse));
         let propagator = Propagator::new(&graph, normalization);
-        let inputs = Inputs::new(&features, &graph, &propagator);
+        let edges = OnceLock::new();
+        let inputs = Inputs::new(&features, &graph, &propagator, &edges);
         let what = format!("{what} (weighted {weighted}, sparse {sparse}, {normalization})");
         assert_gradients(&what, &inputs, &parameters, &[], |tape| {
             let scores = f(tape);
@@ -198,7 +199,8 @@ fn the_dual_objective() {
     let parameters = [uniform(5, 3, 1.0, &mut random)];
     let (graph, features) = (graph(false), features(true));
     let propagator = Propagator::new(&graph, Normalization::Symmetric);
-    let inputs = Inputs::new(&features, &graph, &propagator);
+    let edges = OnceLock::new();
+    let inputs = Inputs::new(&features, &graph, &propagator, &edges);
     assert_gradients("the dual", &inputs, &parameters, &constants, |tape| {
         tape.dual_objective(&tape.parameter(0), &tape.constant(0), 0.7, &tape.constant(1))
     });
@@ -209,7 +211,8 @@ fn the_dual_objective() {
 fn dropouts_keep_the_expectation() {
     let (graph, features) = (graph(false), features(true));
     let propagator = Propagator::new(&graph, Normalization::Symmetric);
-    let inputs = Inputs::new(&features, &graph, &propagator);
+    let edges = OnceLock::new();
+    let inputs = Inputs::new(&features, &graph, &propagator, &edges);
     let mut random = initial_weights(4);
     let parameters: Vec<Matrix<f32>> =
         [(6, 4), (1, 4), (1, 4)].map(|(rows, cols)| uniform(rows, cols, 1.0, &mut random)).to_vec();

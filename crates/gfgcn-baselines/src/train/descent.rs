@@ -5,7 +5,7 @@ use crate::adam::Adam;
 use crate::model::Baseline;
 use crate::network::{Dual, Logistic, Parameter};
 use crate::random::Key;
-use crate::tape::{Inputs, Tape, Var};
+use crate::tape::{Tape, Var};
 use gfgcn::data::Labels;
 use gfgcn::filter::propagate;
 use gfgcn::linalg;
@@ -34,21 +34,13 @@ impl<'a> Task<'a> {
         split: &'a Split,
         looks_at_validation: bool,
     ) -> Result<Self> {
-        let of_nodes = |part: &str, nodes: &[usize]| -> Result<Vec<u32>> {
-            let class = |&node: &usize| {
-                labels.get(node).ok_or_else(|| {
-                    Error::Data(format!("node {node} is in the {part} part but has no label"))
-                })
-            };
-            nodes.iter().map(class).collect()
-        };
         let validation = if looks_at_validation { split.validation() } else { &[] };
         if looks_at_validation && validation.is_empty() {
             return Err(Error::Data(
                 "training is to stop by the validation part, but the split has none".into(),
             ));
         }
-        let train_labels = of_nodes("training", split.train())?;
+        let train_labels = labels.of_part("training", split.train())?;
         let mut classes = train_labels.clone();
         classes.sort_unstable();
         classes.dedup();
@@ -57,7 +49,7 @@ impl<'a> Task<'a> {
             train: split.train(),
             validation,
             train_classes: train_labels.iter().map(position).collect(),
-            validation_classes: of_nodes("validation", validation)?,
+            validation_classes: labels.of_part("validation", validation)?,
             classes,
         })
     }
@@ -115,7 +107,7 @@ impl<'a> Descent<'a> {
         watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
     ) -> Result<Trained> {
         let (trainer, training) = (self.trainer, &self.trainer.training);
-        let inputs = Inputs::new(&trainer.features, trainer.dataset.graph(), &trainer.propagator);
+        let inputs = trainer.inputs();
         let mut tape = Tape::new(&inputs, start, std::mem::take(&mut self.constants));
         let decay = self.parameters.iter().map(|p| training.weight_decay.unwrap_or(p.decay));
         let sizes: Vec<usize> = self.parameters.iter().map(Parameter::entries).collect();
@@ -151,7 +143,8 @@ impl<'a> Descent<'a> {
                 break;
             }
         }
-        let time = clock.elapsed();
+        let train_time = clock.elapsed();
+        let clock = Instant::now();
         if let Some(best) = best {
             tape.set_parameters(&best.parameters);
         }
@@ -159,8 +152,15 @@ impl<'a> Descent<'a> {
         if scores.as_slice().iter().any(|score| !score.is_finite()) {
             return Err(diverged(trainer.model, losses.len()));
         }
-        let classes = self.task.classes.clone();
-        Ok(Trained { scores, classes, losses, first_gradients, validation, time })
+        Ok(Trained {
+            scores,
+            classes: self.task.classes.clone(),
+            losses,
+            first_gradients,
+            validation,
+            train_time,
+            predict_time: clock.elapsed(),
+        })
     }
 
     fn loss(&self, tape: &mut Tape<'_>) -> Var {

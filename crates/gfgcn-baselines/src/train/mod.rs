@@ -7,6 +7,7 @@ pub use training::Training;
 
 use crate::model::Baseline;
 use crate::random::initial_weights;
+use crate::tape::{Edges, Inputs};
 use descent::{Descent, Task, predictions};
 use gfgcn::data::Dataset;
 use gfgcn::features::Features;
@@ -17,6 +18,7 @@ use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What is known after an epoch.
@@ -44,8 +46,10 @@ pub struct Trained {
     pub first_gradients: Vec<Matrix<f32>>,
     /// One per epoch, where the validation part was looked at.
     pub validation: Vec<f64>,
-    /// Time of the epochs, without preparation and prediction.
-    pub time: Duration,
+    /// Time of the epochs.
+    pub train_time: Duration,
+    /// Time of scoring every node.
+    pub predict_time: Duration,
 }
 
 impl Trained {
@@ -80,6 +84,8 @@ pub struct Trainer<'a> {
     features: Cow<'a, Features>,
     propagator: Propagator<'a>,
     filtered: Option<Filtered>,
+    /// Made when the first attention asks for them.
+    edges: OnceLock<Edges>,
 }
 
 /// Filtered features of the nodes that any split trains on.
@@ -105,7 +111,7 @@ impl<'a> Trainer<'a> {
     /// Prepares a model for runs on some splits: features are filtered once for all of them.
     ///
     /// # Errors
-    /// Parameters out of range.
+    /// Parameters out of range, or a graph with 2³² entries of Ã or more.
     pub fn new(
         dataset: &'a Dataset,
         model: Baseline,
@@ -114,6 +120,7 @@ impl<'a> Trainer<'a> {
     ) -> Result<Self> {
         model.check()?;
         training.check()?;
+        Edges::check(dataset.graph())?;
         let features = if training.row_normalize {
             Cow::Owned(dataset.features().clone().row_normalized())
         } else {
@@ -136,7 +143,12 @@ impl<'a> Trainer<'a> {
             let rows = propagate(&propagator, &bank, &*features, Some(&nodes)).swap_remove(0);
             Filtered { bank, rows, row_of }
         });
-        Ok(Trainer { dataset, model, training, features, propagator, filtered })
+        let edges = OnceLock::new();
+        Ok(Trainer { dataset, model, training, features, propagator, filtered, edges })
+    }
+
+    fn inputs(&self) -> Inputs<'_> {
+        Inputs::new(&self.features, self.dataset.graph(), &self.propagator, &self.edges)
     }
 
     /// Trains on a split. `watch` is told after every epoch and may end the training there.

@@ -100,6 +100,19 @@ impl Labels {
         self.of_node[node]
     }
 
+    /// The classes of the nodes in a part of a split, which is named in the message.
+    ///
+    /// # Errors
+    /// If one has none.
+    pub fn of_part(&self, part: &str, nodes: &[usize]) -> Result<Vec<u32>> {
+        let class = |&node: &usize| {
+            self.get(node).ok_or_else(|| {
+                Error::Data(format!("node {node} is in the {part} part but has no label"))
+            })
+        };
+        nodes.iter().map(class).collect()
+    }
+
     /// The class of every node.
     pub fn as_slice(&self) -> &[Option<u32>] {
         &self.of_node

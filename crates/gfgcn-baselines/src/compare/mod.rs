@@ -3,21 +3,20 @@
 //! One run on a small graph does not keep two cores busy, but two runs do. So runs are spread over the
 //! threads, and only what is left of the threads works inside a run.
 
-use crate::cache::Cache;
+mod cost;
+
+use crate::cache::{Cache, DataKey};
 use crate::model::Baseline;
-use crate::network::{Dual, Logistic, Parameter};
 use crate::train::{Trainer, Training};
 use gfgcn::Result;
 use gfgcn::data::Dataset;
-use gfgcn::features::Features;
-use gfgcn::filter::Filter;
 use gfgcn::metrics::{Summary, test_accuracy};
 use gfgcn::split::Split;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Models to be compared on the same splits with the same training.
 #[derive(Clone, Debug)]
@@ -92,7 +91,7 @@ impl Comparison<'_> {
         let Some(cache) = cache else {
             return Known(vec![vec![None; self.splits.len()]; self.models.len()]);
         };
-        let data = self.dataset.fingerprint();
+        let data = DataKey::new(self.dataset);
         let of_model = |&model: &Baseline| {
             let splits = self.splits.iter().enumerate();
             splits
@@ -102,43 +101,6 @@ impl Comparison<'_> {
                 .collect()
         };
         Known(self.models.iter().map(of_model).collect())
-    }
-
-    /// How long the missing runs take, about: a few epochs of each model are tried.
-    ///
-    /// # Errors
-    /// As [`Comparison::run`].
-    pub fn estimate(&self, known: &Known) -> Result<Duration> {
-        const TRIED: usize = 3;
-        let mut seconds = 0.0;
-        for (&model, runs) in self.models.iter().zip(&known.0) {
-            let missing = missing(runs);
-            let Some(&first) = missing.first() else { continue };
-            // An epoch takes as long whatever the filter was.
-            let model = match model {
-                Baseline::Logistic(_) => Baseline::logistic(Filter::sgc(1)?),
-                Baseline::Dual(dual) => Baseline::Dual(Dual { filter: Filter::sgc(1)?, ..dual }),
-                network => network,
-            };
-            let tried = Training { epochs: TRIED, ..self.training };
-            let splits = std::slice::from_ref(&self.splits[first]);
-            let trainer = Trainer::new(self.dataset, model, tried, splits)?;
-            let workers = self.workers(model, missing.len());
-            let epoch = alone(threads_of(workers), || {
-                let mut ends = Vec::new();
-                let mut watch = |_: &_| {
-                    ends.push(Instant::now());
-                    ControlFlow::Continue(())
-                };
-                trainer.train(&splits[0], self.seed, &mut watch)?;
-                // Not the first, which is also the first to ask for its memory; impatient runs may
-                // have stopped before the last.
-                Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() as u32 - 1))
-            })?;
-            let rounds = missing.len().div_ceil(workers) * self.training.epochs;
-            seconds += rounds as f64 * Duration::as_secs_f64(&epoch);
-        }
-        Ok(Duration::from_secs_f64(seconds))
     }
 
     /// Trains every model on every split that is not known, and stores each run in the cache as soon as
@@ -152,15 +114,16 @@ impl Comparison<'_> {
         cache: Option<&Cache>,
         progress: &(dyn Fn() + Sync),
     ) -> Result<Vec<Outcome>> {
-        let data = cache.map(|_| self.dataset.fingerprint()).unwrap_or_default();
+        let stored = cache.map(|cache| (cache, DataKey::new(self.dataset)));
+        assert_eq!(known.0.len(), self.models.len(), "what is known is about other models");
         let mut outcomes = Vec::with_capacity(self.models.len());
         for (&model, mut runs) in self.models.iter().zip(known.0) {
             let missing = missing(&runs);
             let known = runs.len() - missing.len();
             let finish = |k: usize, run: &Run| {
-                if let Some(cache) = cache {
+                if let Some((cache, data)) = &stored {
                     let (split, seed) = (&self.splits[k], self.seed_of(k));
-                    cache.put(&cache.key(&data, model, self.training, split, seed), run);
+                    cache.put(&cache.key(data, model, self.training, split, seed), run);
                 }
             };
             if !missing.is_empty() {
@@ -204,20 +167,18 @@ impl Comparison<'_> {
                     ControlFlow::Continue(())
                 }
             };
-            let clock = Instant::now();
             let split = &self.splits[k];
             let trained = trainer.train(split, self.seed_of(k), &mut watch)?;
             if failed.load(Ordering::Relaxed) {
                 return Ok(());
             }
             let predictions = trained.predict(split.test());
-            let train_seconds = trained.time.as_secs_f64();
             let run = Run {
                 accuracy: test_accuracy(self.dataset.labels(), split, &predictions),
                 losses: trained.losses,
-                train_seconds,
+                train_seconds: trained.train_time.as_secs_f64(),
                 prepare_seconds,
-                predict_seconds: clock.elapsed().as_secs_f64() - train_seconds,
+                predict_seconds: trained.predict_time.as_secs_f64(),
             };
             finish(k, &run);
             finished.lock().unwrap_or_else(PoisonError::into_inner).push((k, run));
@@ -241,42 +202,6 @@ impl Comparison<'_> {
             joined.chain([mine]).collect()
         })?;
         Ok(finished.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// How many runs of a model go on at a time.
-    fn workers(&self, model: Baseline, runs: usize) -> usize {
-        let fit = (self.memory / self.run_memory(model).max(1)).max(1);
-        rayon::current_num_threads().min(runs).min(usize::try_from(fit).unwrap_or(usize::MAX))
-    }
-
-    /// Bytes that the largest run takes beyond the dataset, about.
-    pub fn memory_needed(&self) -> u64 {
-        self.models.iter().map(|&model| self.run_memory(model)).max().unwrap_or(0)
-    }
-
-    fn run_memory(&self, model: Baseline) -> u64 {
-        let classes = self.dataset.labels().classes().len();
-        let (nodes, features) = (self.dataset.nodes(), self.dataset.features());
-        let train = self.splits.iter().map(|split| split.train().len()).max().unwrap_or(0);
-        let (parameters, values) = match (model.network(), model) {
-            (Some(network), _) => {
-                let (of_node, of_entry) = network.kept(classes);
-                let entries = 2 * self.dataset.graph().edges() + nodes;
-                let dropped = match features {
-                    Features::Dense(x) => x.as_slice().len(),
-                    Features::Sparse(x) => x.nnz(),
-                };
-                let values = nodes * of_node + entries * of_entry + dropped;
-                (network.parameters(features.cols(), classes), values)
-            }
-            (None, Baseline::Dual(_)) => (Dual::parameters(train, classes), train * train),
-            _ => (Logistic::parameters(features.cols(), classes), 0),
-        };
-        // Of all nodes that train somewhere, and of one split in double precision too.
-        let rows = if model.filter().is_some() { nodes + 3 * train } else { 0 };
-        let trained: usize = parameters.iter().map(Parameter::entries).sum();
-        // The parameters, their gradients and two moments.
-        size_of::<f32>() as u64 * (values + rows * features.cols() + 5 * trained) as u64
     }
 }
 

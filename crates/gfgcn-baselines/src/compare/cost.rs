@@ -1,0 +1,107 @@
+//! What a comparison costs: time, tried out; memory, counted.
+
+use super::{Comparison, Known, alone, missing, threads_of};
+use crate::model::Baseline;
+use crate::network::{Dual, Logistic, Parameter};
+use crate::train::{Trainer, Training};
+use gfgcn::Result;
+use gfgcn::features::Features;
+use gfgcn::filter::{Filter, FilterBank};
+use gfgcn::split::Split;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// Epochs that are tried of each model.
+const TRIED: usize = 3;
+
+impl Comparison<'_> {
+    /// How long the missing runs take, about: a few epochs of each model are tried. A model that cannot be
+    /// trained takes no time; the run says why.
+    pub fn estimate(&self, known: &Known) -> Duration {
+        let mut total = Duration::ZERO;
+        for (&model, runs) in self.models.iter().zip(&known.0) {
+            let missing = missing(runs);
+            if let Some(&first) = missing.first()
+                && let Ok(time) = self.time(model, &self.splits[first], missing.len())
+            {
+                total += time;
+            }
+        }
+        total
+    }
+
+    fn time(&self, model: Baseline, split: &Split, runs: usize) -> Result<Duration> {
+        // An epoch takes as long whatever the filter was, and a filter as long as its products.
+        let (tried, products) = match (model, model.filter()) {
+            (_, None) => (model, 1),
+            (model, Some(filter)) => {
+                let products = FilterBank::new(&[filter], self.training.tolerance).products();
+                let filter = Filter::sgc(1)?;
+                let tried = match model {
+                    Baseline::Dual(dual) => Baseline::Dual(Dual { filter, ..dual }),
+                    _ => Baseline::logistic(filter),
+                };
+                (tried, products)
+            }
+        };
+        let splits = std::slice::from_ref(split);
+        let training = Training { epochs: TRIED, ..self.training };
+        let clock = Instant::now();
+        let trainer = Trainer::new(self.dataset, tried, training, splits)?;
+        let prepare = clock.elapsed() * products as u32;
+        let workers = self.workers(model, runs);
+        let epoch = alone(threads_of(workers), || -> Result<Duration> {
+            let mut ends = Vec::new();
+            let mut watch = |_: &_| {
+                ends.push(Instant::now());
+                ControlFlow::Continue(())
+            };
+            trainer.train(split, self.seed, &mut watch)?;
+            // Not the first, which is also the first to ask for its memory; impatient runs may have
+            // stopped before the last.
+            Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() as u32 - 1))
+        })?;
+        let epochs = runs.div_ceil(workers) * self.training.epochs;
+        Ok(prepare + epoch.mul_f64(epochs as f64))
+    }
+
+    /// How many runs of a model go on at a time.
+    pub(super) fn workers(&self, model: Baseline, runs: usize) -> usize {
+        let fit = (self.memory / self.run_memory(model).max(1)).max(1);
+        rayon::current_num_threads().min(runs).min(usize::try_from(fit).unwrap_or(usize::MAX))
+    }
+
+    /// Bytes that the largest missing run takes beyond the dataset, about.
+    pub fn memory_needed(&self, known: &Known) -> u64 {
+        let models = self.models.iter().zip(&known.0);
+        let of_missing = models.filter(|(_, runs)| runs.iter().any(Option::is_none));
+        of_missing.map(|(&model, _)| self.run_memory(model)).max().unwrap_or(0)
+    }
+
+    fn run_memory(&self, model: Baseline) -> u64 {
+        let classes = self.dataset.labels().classes().len();
+        let (nodes, features) = (self.dataset.nodes(), self.dataset.features());
+        let train = self.splits.iter().map(|split| split.train().len()).max().unwrap_or(0);
+        let (parameters, values) = match (model.network(), model) {
+            (Some(network), _) => {
+                let (of_node, of_entry) = network.kept(classes);
+                let entries = 2 * self.dataset.graph().edges() + nodes;
+                let dropped = match features {
+                    Features::Dense(x) => x.as_slice().len(),
+                    Features::Sparse(x) => x.nnz(),
+                };
+                let values = nodes * of_node + entries * of_entry + dropped;
+                (network.parameters(features.cols(), classes), values)
+            }
+            (None, Baseline::Dual(_)) => (Dual::parameters(train, classes), train * train),
+            _ => (Logistic::parameters(features.cols(), classes), 0),
+        };
+        // Of all nodes that train somewhere, and of one split in double precision too.
+        let rows = if model.filter().is_some() { nodes + 3 * train } else { 0 };
+        // Scores, in single precision with their gradients and in double precision on their way out.
+        let scores = 9 * nodes * classes;
+        // The parameters, their gradients and two moments.
+        let trained = 5 * parameters.iter().map(Parameter::entries).sum::<usize>();
+        size_of::<f32>() as u64 * (values + rows * features.cols() + scores + trained) as u64
+    }
+}
