@@ -92,7 +92,7 @@ impl Baseline {
     }
 
     /// The filter, where the features are filtered once, before.
-    pub(crate) fn filter(&self) -> Option<Filter> {
+    pub fn filter(&self) -> Option<Filter> {
         match self {
             Baseline::Logistic(m) => Some(m.filter),
             Baseline::Dual(m) => Some(m.filter),

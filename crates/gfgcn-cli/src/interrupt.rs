@@ -8,7 +8,7 @@ pub(crate) static CANCELLED: AtomicBool = AtomicBool::new(false);
 /// Whether something is under way that looks at [`CANCELLED`].
 static STOPS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
 /// Held while a file is written, which is short: the bytes are in memory already.
-static WRITING: Mutex<()> = Mutex::new(());
+pub(crate) static WRITING: Mutex<()> = Mutex::new(());
 
 /// What shells expect of a program that Ctrl-C ended.
 pub(crate) const STATUS: i32 = 130;

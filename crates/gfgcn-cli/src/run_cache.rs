@@ -1,5 +1,6 @@
 //! Where finished runs are kept, and which program they belong to.
 
+use crate::interrupt::WRITING;
 use gfgcn::{Error, Result, hex};
 use gfgcn_baselines::Cache;
 use sha2::{Digest, Sha256};
@@ -19,9 +20,9 @@ pub(crate) fn folder() -> Result<PathBuf> {
     })
 }
 
-/// The runs of this very program.
+/// The runs of this very program; Ctrl-C waits while one is written.
 pub(crate) fn open() -> Result<Cache> {
-    Ok(Cache::new(folder()?, program()?))
+    Ok(Cache::new(folder()?, program()?).holding(&WRITING))
 }
 
 /// The version, and the hash of the running file: two builds of one version may compute differently.

@@ -34,10 +34,10 @@ pub(crate) enum Select {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Share of a node's own features in gfSSGC, 0 to 1 [default: 0.05]
+    /// Share of a node's own features in gfSSGC and SSGC, 0 to 1 [default: 0.05]
     #[arg(long, value_name = "τ", allow_negative_numbers = true, value_parser = tau)]
     tau: Option<f64>,
-    /// Terminal time T of the diffusion in gfDGC [default: 5.27]
+    /// Terminal time T of the diffusion in gfDGC and DGC [default: 5.27]
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = number)]
     time: Option<f64>,
     /// linear, polynomial, rbf, laplacian, cosine or arccosine; options follow a colon, as in
@@ -144,6 +144,14 @@ impl Settings {
             ("--intercept", self.common.intercept),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    pub(crate) fn says_tau(&self) -> bool {
+        self.tau.is_some()
+    }
+
+    pub(crate) fn says_time(&self) -> bool {
+        self.time.is_some()
     }
 
     pub(crate) fn common(&self) -> &Common {

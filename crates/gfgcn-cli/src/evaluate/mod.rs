@@ -80,15 +80,9 @@ pub(crate) struct Arguments {
         conflicts_with_all = ["public_split", "split"]
     )]
     ratio: Ratio,
-    /// Seed of the first split and of the first run; the others follow
-    #[arg(
-        long,
-        value_name = "SEED",
-        allow_negative_numbers = true,
-        default_value_t = 0,
-        conflicts_with_all = ["public_split", "split"]
-    )]
-    seed: u64,
+    /// Seed of the first split and of the first run; the others follow [default: 0]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    seed: Option<u64>,
     /// Use the whole graph instead of its largest connected component; a given split implies it
     #[arg(long)]
     all_nodes: bool,
@@ -137,6 +131,14 @@ impl Chosen {
         if let Chosen::ClosedForm(filter) = self { Some(*filter) } else { None }
     }
 
+    /// The filter, whatever is done with the filtered features.
+    fn any_filter(&self) -> Option<Filter> {
+        match self {
+            Chosen::ClosedForm(filter) => Some(*filter),
+            Chosen::Trained(model) => model.filter(),
+        }
+    }
+
     fn baseline(&self) -> Option<Baseline> {
         if let Chosen::Trained(model) = self { Some(*model) } else { None }
     }
@@ -167,24 +169,51 @@ impl Arguments {
 
     /// An option that would do nothing was not understood.
     fn refuse_idle_options(&self, chosen: &[Chosen]) -> Result<()> {
-        let idle = |option: &'static str, remedy: &str| {
-            Err(Error::parameter(option, "given", format!("left out {remedy}")))
-        };
-        let any_trained = chosen.iter().any(|model| model.baseline().is_some());
-        let any_fitted = chosen.iter().any(|model| model.filter().is_some());
-        let of_closed_form =
-            self.settings.closed_form_only().or(self.explain.then_some("--explain"));
-        match (self.training.given(), of_closed_form) {
-            (Some(option), _) if !any_trained => {
-                idle(option, "unless --models names one that is trained, such as gcn")
-            }
-            (_, Some(option)) if !any_fitted => {
-                idle(option, "unless --models names one in closed form, such as gfsgc")
-            }
-            _ if self.training.says_runs() && !self.split.is_given() => idle(
-                "--runs",
+        let trained: Vec<Baseline> = chosen.iter().filter_map(Chosen::baseline).collect();
+        let filters: Vec<Filter> = chosen.iter().filter_map(Chosen::any_filter).collect();
+        let (given, settings, training) = (self.split.is_given(), &self.settings, &self.training);
+        // The option, whether it would do something, and when it would.
+        let idle = [
+            (
+                training.given(),
+                !trained.is_empty(),
+                "unless --models names one that is trained, such as gcn",
+            ),
+            (
+                training.of_networks(),
+                trained.iter().any(|model| !matches!(model, Baseline::Logistic(_))),
+                "unless --models names a network, such as gcn",
+            ),
+            (
+                settings.closed_form_only().or(self.explain.then_some("--explain")),
+                chosen.iter().any(|model| model.filter().is_some()),
+                "unless --models names one in closed form, such as gfsgc",
+            ),
+            (
+                settings.says_tau().then_some("--tau"),
+                filters.iter().any(|filter| matches!(filter, Filter::Ssgc { .. })),
+                "unless --models names gfssgc or ssgc",
+            ),
+            (
+                settings.says_time().then_some("--time"),
+                filters.iter().any(|filter| matches!(filter, Filter::Dgc { .. })),
+                "unless --models names gfdgc or dgc",
+            ),
+            (
+                training.says_runs().then_some("--runs"),
+                given,
                 "unless a split is given: random splits have one run each, see --splits",
             ),
+            (
+                self.seed.and(Some("--seed")),
+                !given || !trained.is_empty(),
+                "with --public-split or --split, unless --models names one that is trained",
+            ),
+        ];
+        match idle.into_iter().find(|(option, works, _)| option.is_some() && !works) {
+            Some((Some(option), _, when)) => {
+                Err(Error::parameter(option, "given", format!("left out {when}")))
+            }
             _ => Ok(()),
         }
     }
@@ -233,9 +262,13 @@ impl Arguments {
         // A single split says nothing about the luck of the initial weights: it is run many times.
         let runs = if self.split.is_given() { self.training.runs_on_a_given_split() } else { 1 };
         let splits = (0..runs).flat_map(|_| splits.iter().cloned()).collect();
-        let comparison =
-            Comparison { dataset, models, splits, seed: self.seed, training, memory: 0 };
-        trained::run(comparison, self.training.cache(output).as_ref(), output)
+        let (seed, memory) = (self.seed(), trained::memory());
+        let comparison = Comparison { dataset, models, splits, seed, training, memory };
+        trained::run(&comparison, self.training.cache(output).as_ref(), output)
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
     }
 
     /// A given split names its nodes, so none of them is cut off.
@@ -255,7 +288,9 @@ impl Arguments {
         let splits = match (self.split.is_given(), dataset.split()) {
             (true, Some(split)) => vec![split.clone()],
             _ => (0..u64::from(self.splits))
-                .map(|k| Split::stratified(dataset.labels(), self.ratio, self.seed.wrapping_add(k)))
+                .map(|k| {
+                    Split::stratified(dataset.labels(), self.ratio, self.seed().wrapping_add(k))
+                })
                 .collect::<Result<_>>()?,
         };
         Ok((dataset, splits))

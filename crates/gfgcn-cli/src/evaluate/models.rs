@@ -7,6 +7,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use gfgcn::Result;
 use gfgcn_baselines::{Appnp, Baseline, Cache, Gat, Gcn, Gcnii, JkNet, Jump, Training};
+use std::sync::LazyLock;
 
 /// Runs on a split that was given, unless said otherwise.
 const RUNS_ON_A_GIVEN_SPLIT: u32 = 20;
@@ -44,21 +45,12 @@ pub(super) enum TrainedKind {
 
 impl ValueEnum for ModelName {
     fn value_variants<'a>() -> &'a [Self] {
-        use TrainedKind as T;
-        &[
-            ModelName::ClosedForm(ModelKind::Sgc),
-            ModelName::ClosedForm(ModelKind::Ssgc),
-            ModelName::ClosedForm(ModelKind::Dgc),
-            ModelName::Trained(T::Gcn),
-            ModelName::Trained(T::Gat),
-            ModelName::Trained(T::Jknet),
-            ModelName::Trained(T::JknetMax),
-            ModelName::Trained(T::Appnp),
-            ModelName::Trained(T::Gcnii),
-            ModelName::Trained(T::Sgc),
-            ModelName::Trained(T::Ssgc),
-            ModelName::Trained(T::Dgc),
-        ]
+        static ALL: LazyLock<Vec<ModelName>> = LazyLock::new(|| {
+            let closed_form = ModelKind::value_variants().iter().copied();
+            let trained = TrainedKind::value_variants().iter().copied();
+            closed_form.map(ModelName::ClosedForm).chain(trained.map(ModelName::Trained)).collect()
+        });
+        &ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -74,7 +66,7 @@ impl ValueEnum for ModelName {
 #[command(next_help_heading = "Models trained by gradient descent")]
 pub(super) struct TrainingSettings {
     /// Passes over the training nodes [default: 200]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     epochs: Option<usize>,
     /// Adam's learning rate [default: 0.01]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true, value_parser = number)]
@@ -83,14 +75,14 @@ pub(super) struct TrainingSettings {
     #[arg(long, value_name = "DECAY", allow_negative_numbers = true, value_parser = number)]
     weight_decay: Option<f64>,
     /// Columns of hidden layers, per head in gat [default: each model's own]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     hidden: Option<usize>,
     /// Share of entries that are dropped while training [default: each model's own]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = number)]
     dropout: Option<f64>,
     /// Look at the validation part after every epoch, stop when its accuracy has not risen for so
     /// many, and keep the best weights [default: train to the end]
-    #[arg(long, value_name = "EPOCHS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "EPOCHS", allow_negative_numbers = true, value_parser = whole)]
     patience: Option<usize>,
     /// Runs with different seeds on a given split; random splits have one each [default: 20]
     #[arg(
@@ -100,9 +92,14 @@ pub(super) struct TrainingSettings {
         value_parser = runs
     )]
     runs: Option<u32>,
-    /// Train everything anew, and keep nothing
+    /// Train everything anew, and keep nothing. Otherwise finished runs are kept in the user's cache
+    /// folder, or in the folder that GFGCN_CACHE names; gfgcn cache clear deletes them
     #[arg(long)]
     no_cache: bool,
+}
+
+fn whole(text: &str) -> std::result::Result<usize, Refusal> {
+    text.parse().map_err(|_| "not a whole number".into())
 }
 
 fn runs(text: &str) -> std::result::Result<u32, Refusal> {
@@ -126,6 +123,15 @@ impl TrainingSettings {
             ("--no-cache", self.no_cache),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    /// An option that was given and that only networks know, if any was.
+    pub(super) fn of_networks(&self) -> Option<&'static str> {
+        match (self.hidden, self.dropout) {
+            (Some(_), _) => Some("--hidden"),
+            (None, Some(_)) => Some("--dropout"),
+            (None, None) => None,
+        }
     }
 
     pub(super) fn training(&self, settings: &Settings) -> Result<Training> {

@@ -97,7 +97,7 @@ impl Report {
                 split: if given { "given" } else { "stratified" },
                 splits,
                 ratio: (!given).then_some(arguments.ratio),
-                seed: (!given).then_some(arguments.seed),
+                seed: (!given || any_trained).then_some(arguments.seed()),
                 options: arguments.settings.options(),
                 training: any_trained.then_some(training),
             },
@@ -119,7 +119,21 @@ impl Report {
         }
         if let Some(training) = &p.training {
             let epochs = count(training.epochs, "epoch", "epochs");
-            how.push(format!("Adam for {epochs} at {}", training.learning_rate));
+            let (limit, patience) = match training.patience {
+                None => ("", String::new()),
+                Some(patience) => (
+                    "up to ",
+                    format!(", until the validation part has not improved for {patience}"),
+                ),
+            };
+            let rate = training.learning_rate;
+            how.push(format!("Adam for {limit}{epochs} at {rate}{patience}"));
+            // One run on each random split, many on a given one.
+            if p.ratio.is_none()
+                && let Some(trained) = self.trained().next()
+            {
+                how.push(count(trained.runs, "run with its seed", "runs with different seeds"));
+            }
         }
         format!(
             "{}: {}, {}, {} features, {} ({})\n{}\n\n{}\n\n{}",
@@ -133,6 +147,10 @@ impl Report {
             self.table(),
             self.legend(),
         )
+    }
+
+    fn trained(&self) -> impl Iterator<Item = &Trained> {
+        self.results.iter().filter_map(|row| row.trained.as_ref())
     }
 
     /// Models in closed form, over all splits.
@@ -174,10 +192,8 @@ impl Report {
             none if none.is_empty() => none,
             models => format!(" Steps of {models} overshoot where K < T."),
         };
-        let trained: Vec<&Trained> =
-            self.results.iter().filter_map(|row| row.trained.as_ref()).collect();
-        let runs: usize = trained.iter().map(|trained| trained.runs).sum();
-        let known: usize = trained.iter().map(|trained| trained.from_cache).sum();
+        let runs: usize = self.trained().map(|trained| trained.runs).sum();
+        let known: usize = self.trained().map(|trained| trained.from_cache).sum();
         let mut work = Vec::new();
         if self.fitted() > 0 {
             work.push(count(self.fitted(), "model fitted", "models fitted"));

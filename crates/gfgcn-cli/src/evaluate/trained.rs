@@ -12,24 +12,28 @@ const LONG: Duration = Duration::from_secs(60);
 /// Runs that go on at a time take no more than this together, unless one alone does.
 const RUN_BYTES: u64 = 8 << 30;
 
+/// Bytes that runs may take together.
+pub(super) fn memory() -> u64 {
+    memory::available().map_or(RUN_BYTES, |free| RUN_BYTES.min(free / 2))
+}
+
 /// Trains every model on every split, or finds it in the cache.
 pub(super) fn run(
-    mut comparison: Comparison<'_>,
+    comparison: &Comparison<'_>,
     cache: Option<&Cache>,
     output: &Output,
 ) -> Result<Vec<Outcome>> {
-    comparison.memory = memory::available().map_or(RUN_BYTES, |free| RUN_BYTES.min(free / 2));
+    let known = comparison.known(cache);
     memory::check(
         "the training",
-        comparison.memory_needed(),
+        comparison.memory_needed(&known),
         "use smaller --depths or --hidden, or a machine with more memory",
     )?;
-    let known = comparison.known(cache);
     let missing = known.missing();
     if missing > 0 {
         let estimate = progress::show(output, "trying a few epochs", Unit::Time, |_| {
             comparison.estimate(&known)
-        })?;
+        });
         if estimate > LONG {
             let kept = if cache.is_some() {
                 "; finished runs are kept, so it can be stopped and taken up again"
@@ -47,7 +51,7 @@ pub(super) fn run(
         progress.set_total((missing * comparison.training.epochs) as u64);
         comparison.run(known, cache, &|| progress.advance())
     })?;
-    if let Some(problem) = cache.and_then(Cache::problem) {
+    if let Some(problem) = cache.and_then(Cache::take_problem) {
         output.warn(format!("finished runs could not be kept: {problem}"));
     }
     Ok(outcomes)

@@ -151,6 +151,35 @@ fn a_given_split_is_run_with_many_seeds() {
     assert!(gcn["accuracy"]["std"].as_f64().unwrap() > 0.0, "seeds differ: {gcn}");
     assert!(gfsgc["accuracy"]["std"].is_null());
     assert_eq!(sandbox.json(arguments)["results"][0]["trained"]["runs"], 20);
+    let other = sandbox.json(&format!("{arguments} --runs 3 --seed 100"));
+    assert_eq!(other["results"][0]["trained"]["from_cache"], 0);
+    let text = sandbox.ok(&format!("{arguments} --runs 3"));
+    assert!(text.contains("Adam for 5 epochs at 0.01; 3 runs with different seeds"), "{text}");
+}
+
+/// Every option that says how to train changes what comes out.
+#[test]
+fn options_reach_the_training() {
+    let sandbox = Sandbox::new();
+    let report = |options: &str| {
+        sandbox.json(&format!(
+            "evaluate cora --models gcn --depths 2 --splits 2 --epochs 8 --no-cache {options}"
+        ))
+    };
+    let plain = rows(&report(""));
+    for options in [
+        "--hidden 3",
+        "--dropout 0.9",
+        "--weight-decay 0.5",
+        "--learning-rate 0.1",
+        "--row-normalize",
+        "--normalization row",
+        "--seed 7",
+    ] {
+        assert_ne!(rows(&report(options)), plain, "{options} does nothing");
+    }
+    let model = &report("--hidden 3 --dropout 0.25")["results"][0]["trained"]["model"];
+    assert_eq!((&model["hidden"], &model["dropout"]), (&3.into(), &0.25.into()));
 }
 
 #[test]
@@ -160,6 +189,8 @@ fn patience_looks_at_the_validation_part() {
     let report = sandbox.json(&format!("{arguments} --patience 20"));
     assert_eq!(report["protocol"]["training"]["patience"], 20);
     assert!(rows(&report)[0].2 > 75.0);
+    let text = sandbox.ok(&format!("{arguments} --patience 20"));
+    assert!(text.contains("up to 200 epochs at 0.01, until the validation part has not"), "{text}");
     let run = sandbox.run(&format!("{arguments} --ratio 1:0:9 --patience 20"));
     assert_eq!(run.status, Some(3), "{run:?}");
     assert!(run.stderr.contains("validation part, but the split has none"), "{run:?}");
@@ -184,6 +215,8 @@ fn an_interrupted_training_is_taken_up_again() {
     assert!(sent.success());
     let run = Run::from(child.wait_with_output().unwrap());
     assert_eq!(run.status, Some(130), "{run:?}");
+    let half_written = |path: &PathBuf| path.extension().is_some_and(|end| end == "partial");
+    assert!(!sandbox.snapshot().keys().any(half_written));
     assert!(run.stderr.contains("note: 10000 models are to train, which takes about"), "{run:?}");
     assert!(run.stderr.contains("stopped and taken up again"), "{run:?}");
     let report = sandbox.json("evaluate cora --models gcn --depths 2 --splits 3");
