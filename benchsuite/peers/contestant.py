@@ -31,11 +31,17 @@ def arguments(*positional: str, **options: type) -> argparse.Namespace:
 
 def serve(work, inspect, packages: list[str], threads: int = THREADS) -> None:
     """`inspect` turns the result of `work` into the check, or into several parts of the reply."""
+    serve_measured(lambda: fastest(work), inspect, packages, threads)
+
+
+def serve_measured(measure, inspect, packages: list[str], threads: int = THREADS) -> None:
+    """As `serve`, for work that is to be timed in a way of its own: `measure` returns the seconds,
+    how often the work was done, and the result."""
     say({"ready": {"threads": threads, "versions": {name: version(name) for name in packages}}})
     for line in sys.stdin:
         if line.strip() == "quit":
             return
-        seconds, calls, result = fastest(work)
+        seconds, calls, result = measure()
         say({"seconds": seconds, "calls": calls, **inspect(result)})
 
 

@@ -12,6 +12,7 @@ TASKS = {
     "loo": "the same, λ by exact leave-one-out over 25 values",
     "deep": "K = 128, from loaded data to predictions for all nodes",
     "sweep": "3 filters × 7 depths × 20 splits, 25 λ each",
+    "epoch": "one epoch of training a network with K = 2 by gradient descent",
     "scale": "one product on 1 M nodes, 25 M edges, 128 columns",
 }
 
@@ -122,6 +123,23 @@ def cases(literal_limit: float) -> list:
         ]
         everything.append(Case("sweep", data, peers, quick=name == "cora"))
 
+    for name in ["cora", "pubmed"]:
+        data = Data(name, largest_component=True, splits=True)
+        for model in ["gcn", "gat"]:
+            everything.append(
+                Case(
+                    "epoch",
+                    data,
+                    [
+                        pyg_epochs("PyTorch Geometric", "dense"),
+                        pyg_epochs("PyTorch Geometric, sparse features", "sparse"),
+                    ],
+                    arguments=("--model", model),
+                    variant=model.upper(),
+                    quick=name == "cora",
+                )
+            )
+
     bounds = [
         Bound("share of the copy bandwidth", share_of_copy_bandwidth, at_least=0.6),
         Bound("dense blocks of memory beyond the graph", dense_blocks_beyond_graph, at_most=2.2),
@@ -154,3 +172,7 @@ def scipy_training(form, precision, target=None) -> Peer:
 def sweep(script, words, limit, target=None) -> Peer:
     arguments = ("--script", script, "--limit", str(limit))
     return Peer(f"SciPy + NumPy, {words}", "sweep_scipy.py", arguments, target)
+
+
+def pyg_epochs(name, features) -> Peer:
+    return Peer(name, "epoch_pyg.py", ("--features", features), target=1)

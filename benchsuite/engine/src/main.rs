@@ -1,7 +1,8 @@
 //! gfgcn as a contestant of the benchmarks: the same tasks as the peers, by the same protocol, on
-//! nothing but the public library.
+//! nothing but the public libraries.
 
 mod data;
+mod epoch;
 mod protocol;
 mod scale;
 mod tasks;
@@ -56,6 +57,13 @@ enum Command {
     },
     /// Three filters, seven depths, twenty splits.
     Sweep { data: PathBuf, splits: PathBuf },
+    /// One epoch of training a network by gradient descent.
+    Epoch {
+        data: PathBuf,
+        splits: PathBuf,
+        #[arg(long)]
+        model: epoch::ModelName,
+    },
     /// One product on a large graph, beside the machine's copy bandwidth.
     Scale {
         data: PathBuf,
@@ -77,6 +85,7 @@ fn main() -> Result<()> {
         Command::Loo { data, splits } => tasks::leave_one_out(&data, &splits),
         Command::Deep { data, splits, filter, depth } => tasks::deep(&data, &splits, filter, depth),
         Command::Sweep { data, splits } => tasks::sweep(&data, &splits),
+        Command::Epoch { data, splits, model } => epoch::epoch(&data, &splits, model),
         Command::Scale { data, renumbered, normalization } => {
             scale::scale(&data, renumbered, normalization)
         }

@@ -25,9 +25,25 @@ impl Findings {
     }
 }
 
+/// A time, and what the work gave.
+pub(crate) struct Measured<T> {
+    pub(crate) seconds: f64,
+    /// How often the work was done.
+    pub(crate) calls: usize,
+    pub(crate) result: T,
+}
+
 /// Answers the runner until it ends the conversation: `work` is timed, `inspect` is not.
 pub(crate) fn serve<T>(
     mut work: impl FnMut() -> Result<T>,
+    inspect: impl FnMut(T) -> Result<Findings>,
+) -> Result<()> {
+    serve_measured(|| fastest(&mut work), inspect)
+}
+
+/// As [`serve`], for work that is to be timed in a way of its own.
+pub(crate) fn serve_measured<T>(
+    mut measure: impl FnMut() -> Result<Measured<T>>,
     mut inspect: impl FnMut(T) -> Result<Findings>,
 ) -> Result<()> {
     say(&json!({"ready": {
@@ -37,7 +53,7 @@ pub(crate) fn serve<T>(
     for line in std::io::stdin().lock().lines() {
         match line?.trim() {
             "run" => {
-                let (seconds, calls, result) = fastest(&mut work)?;
+                let Measured { seconds, calls, result } = measure()?;
                 let Findings { check, figures } = inspect(result)?;
                 say(&json!({
                     "seconds": seconds, "calls": calls, "check": check, "figures": figures,
@@ -50,7 +66,7 @@ pub(crate) fn serve<T>(
     Ok(())
 }
 
-fn fastest<T>(work: &mut impl FnMut() -> Result<T>) -> Result<(f64, usize, T)> {
+fn fastest<T>(work: &mut impl FnMut() -> Result<T>) -> Result<Measured<T>> {
     let (mut best, mut spent, mut calls) = (f64::INFINITY, 0.0, 0);
     loop {
         let start = Instant::now();
@@ -58,7 +74,7 @@ fn fastest<T>(work: &mut impl FnMut() -> Result<T>) -> Result<(f64, usize, T)> {
         let seconds = start.elapsed().as_secs_f64();
         (best, spent, calls) = (best.min(seconds), spent + seconds, calls + 1);
         if spent >= ENOUGH {
-            return Ok((best, calls, result));
+            return Ok(Measured { seconds: best, calls, result });
         }
     }
 }
