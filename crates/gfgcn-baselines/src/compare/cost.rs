@@ -1,6 +1,6 @@
 //! What a comparison costs: time, tried out; memory, counted.
 
-use super::{Comparison, Known, alone, missing, threads_of};
+use super::{Comparison, Known, Share, missing};
 use crate::model::Baseline;
 use crate::network::{Dual, Logistic, Parameter};
 use crate::train::{Trainer, Training};
@@ -50,7 +50,7 @@ impl Comparison<'_> {
         let trainer = Trainer::new(self.dataset, tried, training, splits)?;
         let prepare = clock.elapsed() * products as u32;
         let workers = self.workers(model, runs);
-        let epoch = alone(threads_of(workers), || -> Result<Duration> {
+        let epoch = Share::of(workers).run(|| -> Result<Duration> {
             let mut ends = Vec::new();
             let mut watch = |_: &_| {
                 ends.push(Instant::now());

@@ -191,10 +191,10 @@ impl Comparison<'_> {
             }
             Ok(())
         };
+        let share = Share::of(workers);
         std::thread::scope(|scope| -> Result<()> {
-            let others: Vec<_> =
-                (1..workers).map(|_| scope.spawn(|| alone(threads_of(workers), work))).collect();
-            let mine = alone(threads_of(workers), work);
+            let others: Vec<_> = (1..workers).map(|_| scope.spawn(|| share.run(work))).collect();
+            let mine = share.run(work);
             let joined = others.into_iter().map(|thread| match thread.join() {
                 Ok(result) => result,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -205,19 +205,28 @@ impl Comparison<'_> {
     }
 }
 
-/// The threads that each of some workers has.
-fn threads_of(workers: usize) -> usize {
-    rayon::current_num_threads() / workers
+/// The threads of the current pool, divided among workers.
+#[derive(Clone, Copy)]
+struct Share {
+    workers: usize,
+    threads: usize,
 }
 
-/// Runs work on so many threads of its own, or on the current ones where it has them all.
-fn alone<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    if threads >= rayon::current_num_threads() {
-        return work();
+impl Share {
+    /// To be asked for where the work is handed out: a new thread belongs to no pool.
+    fn of(workers: usize) -> Self {
+        Share { workers, threads: rayon::current_num_threads() / workers }
     }
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => pool.install(work),
-        // No more threads to be had: the work is done all the same.
-        Err(_) => work(),
+
+    /// Runs the work of one worker on threads of its own; of a single worker on the current ones.
+    fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
+        if self.workers == 1 {
+            return work();
+        }
+        match rayon::ThreadPoolBuilder::new().num_threads(self.threads).build() {
+            Ok(pool) => pool.install(work),
+            // No more threads to be had: the work is done all the same.
+            Err(_) => work(),
+        }
     }
 }
