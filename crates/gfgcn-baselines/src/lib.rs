@@ -15,6 +15,7 @@
 mod adam;
 mod cache;
 mod compare;
+mod key;
 mod model;
 mod network;
 mod random;
@@ -23,6 +24,7 @@ mod train;
 
 pub use cache::Cache;
 pub use compare::{Comparison, Known, Outcome, Run};
+pub use key::{DataKey, SplitKey};
 pub use model::Baseline;
 pub use network::{Appnp, Dual, Gat, Gcn, Gcnii, JkNet, Jump, Logistic};
 pub use train::{Epoch, Trained, Trainer, Training};

@@ -5,7 +5,8 @@
 
 mod cost;
 
-use crate::cache::{Cache, DataKey};
+use crate::cache::Cache;
+use crate::key::{DataKey, RunKey, SplitKey};
 use crate::model::Baseline;
 use crate::train::{Trainer, Training};
 use gfgcn::Result;
@@ -93,12 +94,7 @@ impl Comparison<'_> {
         };
         let data = DataKey::new(self.dataset);
         let of_model = |&model: &Baseline| {
-            let splits = self.splits.iter().enumerate();
-            splits
-                .map(|(k, split)| {
-                    cache.get(&cache.key(&data, model, self.training, split, self.seed_of(k)))
-                })
-                .collect()
+            (0..self.splits.len()).map(|k| cache.get(&self.key(&data, model, k))).collect()
         };
         Known(self.models.iter().map(of_model).collect())
     }
@@ -122,8 +118,7 @@ impl Comparison<'_> {
             let known = runs.len() - missing.len();
             let finish = |k: usize, run: &Run| {
                 if let Some((cache, data)) = &stored {
-                    let (split, seed) = (&self.splits[k], self.seed_of(k));
-                    cache.put(&cache.key(data, model, self.training, split, seed), run);
+                    cache.put(&self.key(data, model, k), run);
                 }
             };
             if !missing.is_empty() {
@@ -137,7 +132,13 @@ impl Comparison<'_> {
         Ok(outcomes)
     }
 
-    /// The run on the `k`-th split.
+    /// What the run of a model on the `k`-th split depends on.
+    fn key<'k>(&self, data: &'k DataKey, model: Baseline, k: usize) -> RunKey<'k> {
+        let split = SplitKey::new(&self.splits[k]);
+        RunKey { data, model, training: self.training, split, seed: self.seed_of(k) }
+    }
+
+    /// The seed of the run on the `k`-th split.
     fn seed_of(&self, k: usize) -> u64 {
         self.seed.wrapping_add(k as u64)
     }
