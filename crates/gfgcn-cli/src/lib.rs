@@ -15,6 +15,7 @@ mod inspect;
 mod interrupt;
 mod memory;
 mod output;
+mod paper;
 mod predict;
 mod progress;
 mod run_cache;
@@ -89,6 +90,7 @@ enum Command {
     Tune(tune::Arguments),
     Predict(predict::Arguments),
     Inspect(inspect::Arguments),
+    Paper(paper::Arguments),
     /// List, describe, download, convert and make datasets
     #[command(subcommand)]
     Data(data::Command),
@@ -123,6 +125,7 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
         Command::Tune(arguments) => tune::run(arguments, &cli.global, output),
         Command::Predict(arguments) => predict::run(arguments, &cli.global, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
+        Command::Paper(arguments) => paper::run(arguments, &cli.global, output),
         Command::Data(command) => data::run(command, &cli.global, output),
         Command::Cache(command) => cache::run(command, output),
     }

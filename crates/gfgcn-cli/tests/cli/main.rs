@@ -5,6 +5,7 @@ mod evaluate;
 mod everyday;
 #[cfg(unix)]
 mod faults;
+mod paper;
 #[cfg(unix)]
 mod refusals;
 mod sandbox;

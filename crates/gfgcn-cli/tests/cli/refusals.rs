@@ -80,6 +80,8 @@ const WORDS: &[Case] = &[
     ("evaluate folder --models gcn --explain", USAGE, &["--explain", "one in closed form"]),
     ("fit folder -o x --select best", USAGE, &["'best'", "loo, validation"]),
     ("fit folder -o x --normalization left", USAGE, &["left", "sym"]),
+    ("paper --only table7", USAGE, &["table7", "overall, depth, time, gradients"]),
+    ("paper --quick --full", USAGE, &["--quick", "cannot be used with"]),
     ("evaluate cora --public-split --seed 3", USAGE, &["--seed", "--public-split"]),
     ("evaluate folder --models sgc --hidden 9", USAGE, &["--hidden", "names a network"]),
     ("evaluate folder --models sgc --dropout 0.1", USAGE, &["--dropout", "names a network"]),

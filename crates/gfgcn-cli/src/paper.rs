@@ -1,0 +1,176 @@
+//! `gfgcn paper`: the experiments of the paper, run again and shown beside its numbers.
+
+use crate::output::{Output, count, seconds};
+use crate::source::open;
+use crate::{Global, data_folder, memory, run_cache};
+use clap::Args;
+use gfgcn::Result;
+use gfgcn_baselines::Cache;
+use gfgcn_paper::{Lab, Part, Scope, Subject, Which, estimate, report, run as experiments};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// What takes longer is announced.
+const LONG_SECONDS: u64 = 60;
+/// Filtered features and runs at a time take no more than this.
+const BYTES: u64 = 6 << 30;
+
+/// Run the paper's experiments again and write a report
+///
+/// Every table and figure of "Simple yet Effective Gradient-Free Graph Convolutional Networks", ours beside
+/// the published numbers, as one web page (index.html, which needs no network) with the same as Markdown,
+/// CSV, JSON and SVG files. Cora, Citeseer and PubMed are part of the program; Cora-ML joins if it is in the
+/// data folder (gfgcn data get cora-ml).
+///
+/// Finished work is kept, so that a run that was stopped goes on where it was.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  gfgcn paper
+  gfgcn paper --only overall,depth
+  gfgcn paper --full --out results")]
+pub(crate) struct Arguments {
+    /// Networks at shallow depths with three runs, everything else in full; the default
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// Everything: twenty runs of every network at every depth, which takes many hours
+    #[arg(long)]
+    full: bool,
+    /// Some parts only: overall, depth, time, gradients, accuracy, ablation, stability, scale
+    #[arg(long, value_delimiter = ',', value_name = "PARTS")]
+    only: Vec<Part>,
+    /// Folder to write the report to
+    #[arg(long, value_name = "DIR", default_value = "report")]
+    out: PathBuf,
+    /// Do everything anew, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+}
+
+#[derive(Serialize)]
+struct Done {
+    page: PathBuf,
+    tables: usize,
+    figures: usize,
+    remarks: Vec<String>,
+    seconds: f64,
+}
+
+pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
+    report::check_folder(&arguments.out)?;
+    let cache = if arguments.no_cache { None } else { Some(run_cache::open()?) };
+    let subjects = subjects(global)?;
+    let parts = if arguments.only.is_empty() { Part::ALL.to_vec() } else { arguments.only.clone() };
+    let start = Instant::now();
+    let lab = Lab {
+        scope: if arguments.full { Scope::Full } else { Scope::Quick },
+        cache: cache.as_ref(),
+        memory: memory::available().map_or(BYTES, |free| BYTES.min(free / 2)),
+        say: &|what| output.note(format!("[{}] {what}", seconds(start.elapsed()))),
+        progress: &|| {},
+    };
+    let time = estimate(&lab, &subjects, &parts);
+    if time.as_secs() >= LONG_SECONDS {
+        let kept = if cache.is_some() { "; finished work is kept" } else { "" };
+        output.note(format!("training takes about {}{kept}", seconds(time)));
+    }
+    let mut report = experiments(&lab, &subjects, &parts)?;
+    report.about = about(lab.scope);
+    report::write(&report, &arguments.out)?;
+    if let Some(problem) = cache.as_ref().and_then(Cache::take_problem) {
+        output.warn(format!("finished work could not be kept: {problem}"));
+    }
+    let done = Done {
+        page: arguments.out.join("index.html"),
+        tables: report.tables.len(),
+        figures: report.figures.len(),
+        remarks: report.remarks,
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    output.report(&done, |done| {
+        let remarks: String = done.remarks.iter().map(|remark| format!("{remark}\n")).collect();
+        format!(
+            "{remarks}{} and {} in {}: open {}",
+            count(done.tables, "table", "tables"),
+            count(done.figures, "figure", "figures"),
+            seconds(start.elapsed()),
+            done.page.display()
+        )
+    })
+}
+
+/// The graphs of the paper that are there.
+fn subjects(global: &Global) -> Result<Vec<Subject>> {
+    let folder = data_folder::resolve(global.data_dir.as_deref());
+    let mut subjects = Vec::new();
+    for which in Which::ALL {
+        let name = which.key().replace('_', "-");
+        let is_there = gfgcn_datasets::find(&name).is_some()
+            || folder.as_ref().is_ok_and(|folder| data_folder::find(folder, &name).is_some());
+        if is_there {
+            subjects.push(Subject::new(which, &open(Path::new(&name), global)?)?);
+        }
+    }
+    Ok(subjects)
+}
+
+/// What was run, where and when.
+fn about(scope: Scope) -> Vec<String> {
+    let scope = match scope {
+        Scope::Quick => {
+            "Quick: networks at shallow depths with three runs, everything else in full."
+        }
+        Scope::Full => "Full: every model at every depth.",
+    };
+    let threads = count(rayon::current_num_threads(), "thread", "threads");
+    vec![
+        scope.into(),
+        format!("gfgcn {} on {} ({threads}).", env!("CARGO_PKG_VERSION"), processor()),
+        format!("Written on {}.", today()),
+    ]
+}
+
+fn processor() -> String {
+    let description = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = description.lines().find(|line| line.starts_with("model name"));
+    let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim().to_owned());
+    name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+/// The date, as year, month and day.
+fn today() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (year, month, day) = civil(since.as_secs() / 86_400);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a number of days since 1970.
+fn civil(days: u64) -> (u64, u64, u64) {
+    // Counted from 1 March of the year 0, so that leap days come last.
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::civil;
+
+    #[test]
+    fn days_are_dates() {
+        for (days, date) in [
+            (0, (1970, 1, 1)),
+            (11_016, (2000, 2, 29)),
+            (11_017, (2000, 3, 1)),
+            (19_722, (2023, 12, 31)),
+            (20_772, (2026, 11, 15)),
+        ] {
+            assert_eq!(civil(days), date);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Gradient descent against the closed form for Λ, with the same λ (the paper's ablation study).
+
+use crate::lab::Lab;
+use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
+use crate::subject::{DEPTHS, Model, SPLITS, Scope, Subject, options};
+use gfgcn::filter::Filter;
+use gfgcn::metrics::Summary;
+use gfgcn::ridge::Selection;
+use gfgcn::{Options, Result};
+use gfgcn_baselines::{Baseline, Dual, Training};
+
+/// Enough for the objective to settle where it ever does.
+const EPOCHS: usize = 1000;
+
+/// Accuracy of both by depth, with the filter SGC, one panel per graph.
+pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
+    let panels =
+        subjects.iter().map(|subject| panel(lab, subject)).collect::<Result<Vec<Panel>>>()?;
+    let runs = runs(lab.scope);
+    Ok(Figure {
+        id: "ablation".into(),
+        title: "Gradient descent against the closed form for Λ".into(),
+        text: format!(
+            "The dual objective with the filter SGC: solved, and minimised by Adam (learning rate 0.01, {EPOCHS} \
+             epochs) from Λ = 0. Both have the same λ at each depth, the median of what was chosen on the validation parts of \
+             {SPLITS} splits; means over {runs} splits, bars are standard errors."
+        ),
+        panels,
+    })
+}
+
+fn runs(scope: Scope) -> usize {
+    match scope {
+        Scope::Quick => 3,
+        Scope::Full => SPLITS,
+    }
+}
+
+fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
+    (lab.say)(&format!("{}: descent against the closed form", subject.which.title()));
+    let filters: Vec<Filter> =
+        DEPTHS.iter().filter_map(|&depth| Model::GfSgc.filter(depth)).collect();
+    let splits = &subject.splits[..runs(lab.scope)];
+    let chosen = lab.fit(subject, &subject.splits, &filters, options())?;
+    let (mut solved, mut descended) = (Vec::new(), Vec::new());
+    for fits in chosen {
+        let (filter, lambda) = (fits.filter, fits.median_lambda());
+        let options = Options { selection: Selection::fixed(lambda)?, ..Options::default() };
+        let exact = lab.fit(subject, splits, &[filter], options)?.swap_remove(0);
+        let model = Baseline::Dual(Dual { filter, lambda });
+        let training = Training { epochs: EPOCHS, ..Training::default() };
+        let runs = lab.train(subject, splits, vec![model], training)?.swap_remove(0);
+        let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
+        let point = |accuracies: &[f64]| {
+            let Summary { mean, std_error, .. } = Summary::of(accuracies);
+            Point { x: filter.depth() as f64, y: mean, error: std_error }
+        };
+        solved.push(point(&exact.accuracies));
+        descended.push(point(&accuracies));
+    }
+    let series = |name: &str, points| Series { name: name.into(), style: Style::Dots, points };
+    Ok(Panel {
+        title: subject.which.title().into(),
+        x: Axis { label: "depth K".into(), scale: Scale::Powers },
+        y: Axis { label: "test accuracy in %".into(), scale: Scale::Linear },
+        series: vec![series("closed form", solved), series("gradient descent", descended)],
+    })
+}

@@ -1,0 +1,136 @@
+//! Where the experiments are run: closed forms together, trainings several at a time, and nothing twice.
+
+use crate::subject::{Scope, Subject};
+use gfgcn::evaluation::Evaluation;
+use gfgcn::filter::Filter;
+use gfgcn::split::Split;
+use gfgcn::{Options, Result};
+use gfgcn_baselines::{Baseline, Cache, Comparison, DataKey, Run, SplitKey, Training};
+use serde::{Deserialize, Serialize};
+
+/// What experiments need besides data.
+pub struct Lab<'a> {
+    /// How much is run.
+    pub scope: Scope,
+    /// Where finished work is kept; without it everything is done anew.
+    pub cache: Option<&'a Cache>,
+    /// Bytes that may be taken at a time.
+    pub memory: u64,
+    /// Told what is being done.
+    pub say: &'a (dyn Fn(&str) + Sync),
+    /// Told after every epoch of training and every solution.
+    pub progress: &'a (dyn Fn() + Sync),
+}
+
+/// A closed form over several splits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Fits {
+    pub(crate) filter: Filter,
+    /// In percent, one per split.
+    pub(crate) accuracies: Vec<f64>,
+    pub(crate) lambdas: Vec<f64>,
+}
+
+impl Fits {
+    pub(crate) fn median_lambda(&self) -> f64 {
+        let mut sorted = self.lambdas.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted[sorted.len() / 2]
+    }
+}
+
+#[derive(Serialize)]
+struct FitsKey<'a> {
+    data: &'a DataKey,
+    filter: Filter,
+    options: Options,
+    splits: Vec<SplitKey>,
+}
+
+impl Lab<'_> {
+    /// Evaluates closed forms on some splits of a graph, those that are not known together.
+    pub(crate) fn fit(
+        &self,
+        subject: &Subject,
+        splits: &[Split],
+        filters: &[Filter],
+        options: Options,
+    ) -> Result<Vec<Fits>> {
+        let data = self.cache.map(|_| DataKey::new(&subject.dataset));
+        let key = |filter: Filter| {
+            let splits = splits.iter().map(SplitKey::new).collect();
+            data.as_ref().map(|data| FitsKey { data, filter, options, splits })
+        };
+        let mut known: Vec<Option<Fits>> =
+            filters.iter().map(|&filter| self.cache?.get(&key(filter)?)).collect();
+        let missing: Vec<Filter> = filters
+            .iter()
+            .zip(&known)
+            .filter(|(_, known)| known.is_none())
+            .map(|(&filter, _)| filter)
+            .collect();
+        if !missing.is_empty() {
+            let evaluation = Evaluation {
+                filters: missing,
+                splits: splits.to_vec(),
+                options,
+                memory: self.memory,
+            };
+            let outcomes = evaluation.run(&subject.dataset, self.progress)?;
+            let mut fresh = outcomes.into_iter().map(|outcome| Fits {
+                filter: outcome.filter,
+                accuracies: outcome.accuracies,
+                lambdas: outcome.lambdas,
+            });
+            for slot in known.iter_mut().filter(|slot| slot.is_none()) {
+                let fits = fresh.next().expect("one for every filter that was missing");
+                if let (Some(cache), Some(key)) = (self.cache, key(fits.filter)) {
+                    cache.put(&key, &fits);
+                }
+                *slot = Some(fits);
+            }
+        }
+        Ok(known.into_iter().flatten().collect())
+    }
+
+    /// Trains models on some splits of a graph, one run on each, with the seeds from 0 on.
+    pub(crate) fn train(
+        &self,
+        subject: &Subject,
+        splits: &[Split],
+        models: Vec<Baseline>,
+        training: Training,
+    ) -> Result<Vec<Vec<Run>>> {
+        let comparison = self.comparison(subject, splits, models, training);
+        let known = comparison.known(self.cache);
+        let outcomes = comparison.run(known, self.cache, self.progress)?;
+        Ok(outcomes.into_iter().map(|outcome| outcome.runs).collect())
+    }
+
+    pub(crate) fn comparison<'s>(
+        &self,
+        subject: &'s Subject,
+        splits: &[Split],
+        models: Vec<Baseline>,
+        training: Training,
+    ) -> Comparison<'s> {
+        let (dataset, splits, memory) = (&subject.dataset, splits.to_vec(), self.memory);
+        Comparison { dataset, models, splits, seed: 0, training, memory }
+    }
+
+    /// Does work whose result fits into the cache, unless it is known.
+    pub(crate) fn once<V: Serialize + for<'de> Deserialize<'de>>(
+        &self,
+        key: &impl Serialize,
+        work: impl FnOnce() -> Result<V>,
+    ) -> Result<V> {
+        if let Some(known) = self.cache.and_then(|cache| cache.get(key)) {
+            return Ok(known);
+        }
+        let result = work()?;
+        if let Some(cache) = self.cache {
+            cache.put(key, &result);
+        }
+        Ok(result)
+    }
+}

@@ -1,0 +1,133 @@
+//! The parts of the report, and how all of them come about.
+
+use crate::accuracy::{self, Accuracies};
+use crate::lab::Lab;
+use crate::published::Published;
+use crate::report::{Figure, Report, Table};
+use crate::subject::{Model, Subject, Which};
+use crate::{ablation, gradients, scale, stability, time};
+use gfgcn::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A part of the report that can be asked for by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The best of each model on each graph.
+    Overall,
+    /// Accuracy by depth: a table for each graph.
+    Depth,
+    /// Training time on PubMed.
+    Time,
+    /// First gradients and losses by depth, and of DGC by T.
+    Gradients,
+    /// Accuracy by depth: the figure.
+    Accuracy,
+    /// Gradient descent against the closed form.
+    Ablation,
+    /// Spread over seeds.
+    Stability,
+    /// Theorem 1: the scale of the zero-centred features.
+    Scale,
+}
+
+impl Part {
+    /// All of them, in the order of the report.
+    pub const ALL: [Part; 8] = [
+        Part::Overall,
+        Part::Depth,
+        Part::Time,
+        Part::Gradients,
+        Part::Accuracy,
+        Part::Ablation,
+        Part::Stability,
+        Part::Scale,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Part::Overall => "overall",
+            Part::Depth => "depth",
+            Part::Time => "time",
+            Part::Gradients => "gradients",
+            Part::Accuracy => "accuracy",
+            Part::Ablation => "ablation",
+            Part::Stability => "stability",
+            Part::Scale => "scale",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Part {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        Part::ALL.into_iter().find(|part| part.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = Part::ALL.iter().map(|part| part.name()).collect();
+            Error::parameter("part", text, format!("one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// Runs the experiments of some parts on the graphs that are there. `about` and `remarks` of the report
+/// are left to be filled in, but for graphs that are missing.
+///
+/// # Errors
+/// Whatever an experiment meets.
+pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report> {
+    let published = Published::load();
+    let wants = |part: Part| parts.contains(&part);
+    let (mut tables, mut figures): (Vec<Table>, Vec<Figure>) = (Vec::new(), Vec::new());
+    if wants(Part::Overall) || wants(Part::Depth) || wants(Part::Accuracy) {
+        let accuracies = subjects
+            .iter()
+            .map(|subject| Accuracies::measure(lab, subject, &Model::ALL))
+            .collect::<Result<Vec<Accuracies>>>()?;
+        if wants(Part::Overall) {
+            tables.push(accuracy::overall(&accuracies, &published, lab.scope));
+        }
+        if wants(Part::Depth) {
+            tables.extend(accuracies.iter().map(|a| a.table(&published, lab.scope)));
+        }
+        if wants(Part::Accuracy) {
+            figures.push(accuracy::figure(&accuracies));
+        }
+    }
+    let find = |which: Which| subjects.iter().find(|subject| subject.which == which);
+    if let Some(pubmed) = find(Which::PubMed).filter(|_| wants(Part::Time)) {
+        tables.extend(time::tables(lab, pubmed, &published)?);
+    }
+    if let Some(cora) = find(Which::Cora) {
+        if wants(Part::Gradients) {
+            figures.push(gradients::by_depth(lab, cora)?);
+            figures.push(gradients::by_time(lab, cora)?);
+        }
+        if wants(Part::Scale) {
+            figures.push(scale::figure(cora)?);
+        }
+    }
+    if wants(Part::Ablation) {
+        figures.push(ablation::figure(lab, subjects)?);
+    }
+    if wants(Part::Stability) {
+        figures.push(stability::figure(lab, subjects)?);
+    }
+    let missing = Which::ALL.into_iter().filter(|&which| find(which).is_none());
+    let remarks = missing.map(|which| format!("{} was not found and is left out.", which.title()));
+    Ok(Report { about: Vec::new(), remarks: remarks.collect(), tables, figures })
+}
+
+/// How long the trainings of the accuracy tables take that are not known, about.
+pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration {
+    let of_accuracies = [Part::Overall, Part::Depth, Part::Accuracy];
+    if !of_accuracies.iter().any(|part| parts.contains(part)) {
+        return Duration::ZERO;
+    }
+    subjects.iter().map(|subject| Accuracies::estimate(lab, subject)).sum()
+}

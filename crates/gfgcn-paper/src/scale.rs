@@ -1,0 +1,110 @@
+//! Theorem 1, drawn: how the scale of the zero-centred filtered features falls with depth.
+
+use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
+use crate::subject::{DEPTHS, Model, Subject};
+use gfgcn::Result;
+use gfgcn::filter::{
+    DEFAULT_TAU, DEFAULT_TIME, Filter, FilterBank, MAX_DEPTH, Tolerance, propagate,
+};
+use gfgcn::graph::{Graph, Normalization, Propagator};
+use gfgcn::matrix::Matrix;
+
+/// ‖F − mean of its rows‖ relative to that of X, by depth, for both normalisations.
+pub(crate) fn figure(subject: &Subject) -> Result<Figure> {
+    let panels = [Normalization::Symmetric, Normalization::Row]
+        .into_iter()
+        .map(|normalization| panel(subject, normalization))
+        .collect::<Result<Vec<Panel>>>()?;
+    Ok(Figure {
+        id: "scale".into(),
+        title: "Scale of the zero-centred features by depth".into(),
+        text: format!(
+            "{}: the Frobenius norm of F less the mean of its rows, relative to that of X; dashed lines are the limits \
+             for K → ∞. With row normalisation these are the limits of the paper's Theorem 1: 0 for SGC, which no \
+             logarithmic axis can show, τ = {DEFAULT_TAU} for SSGC, and the heat kernel at T = {DEFAULT_TIME} for DGC. \
+             With symmetric normalisation SGC and SSGC have small limits other than these.",
+            subject.which.title()
+        ),
+        panels,
+    })
+}
+
+fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
+    let graph = subject.dataset.graph();
+    let features = subject.dataset.features();
+    let propagator = Propagator::new(graph, normalization);
+    let filtered = |filter: Filter| {
+        let bank = FilterBank::new(&[filter], Tolerance::default());
+        propagate::<f32>(&propagator, &bank, features, None)[0].to_matrix()
+    };
+    let dense = Matrix::from_fn(features.rows(), features.cols(), |_, _| 0.0);
+    let mut x: Matrix<f64> = dense;
+    for i in 0..features.rows() {
+        features.for_each_in_row(i, |j, value| x[(i, j)] = f64::from(value));
+    }
+    let unit = centred_norm(&x);
+    let mut series = Vec::new();
+    for model in Model::LINEAR {
+        let points = DEPTHS.iter().filter_map(|&depth| {
+            let y = centred_norm(&filtered(model.filter(depth)?)) / unit;
+            Some(Point { x: depth as f64, y, error: None })
+        });
+        let points = points.collect();
+        series.push(Series { name: model.name().into(), style: Style::Dots, points });
+        let limit = match model {
+            // As good as the heat kernel: they differ by T²/2K.
+            Model::Dgc => centred_norm(&filtered(Filter::dgc(MAX_DEPTH, DEFAULT_TIME)?)) / unit,
+            Model::Ssgc => centred_norm(&limit(graph, normalization, &x, DEFAULT_TAU)) / unit,
+            _ => centred_norm(&limit(graph, normalization, &x, 0.0)) / unit,
+        };
+        // Rounding leaves a little of what is zero.
+        if limit > 1e-9 {
+            let ends = [DEPTHS[0], DEPTHS[DEPTHS.len() - 1]];
+            let points = ends.map(|x| Point { x: x as f64, y: limit, error: None }).to_vec();
+            series.push(Series {
+                name: format!("{} as K → ∞", model.name()),
+                style: Style::Dashed,
+                points,
+            });
+        }
+    }
+    Ok(Panel {
+        title: format!("{normalization} normalisation"),
+        x: Axis { label: "depth K".into(), scale: Scale::Powers },
+        y: Axis { label: "relative scale".into(), scale: Scale::Logarithmic },
+        series,
+    })
+}
+
+/// τ X + (1 − τ) Â^∞ X for a connected graph: the largest eigenvalue of Â is 1, with one eigenvector.
+fn limit(graph: &Graph, normalization: Normalization, x: &Matrix<f64>, tau: f64) -> Matrix<f64> {
+    let degrees: Vec<f64> = (0..graph.nodes())
+        .map(|node| match graph.weights(node) {
+            Some(weights) => 1.0 + weights.iter().map(|&w| f64::from(w)).sum::<f64>(),
+            None => 1.0 + graph.degree(node) as f64,
+        })
+        .collect();
+    let total: f64 = degrees.iter().sum();
+    // Â^∞ = right · leftᵀ.
+    let (right, left): (Vec<f64>, Vec<f64>) = degrees
+        .iter()
+        .map(|degree| match normalization {
+            Normalization::Row => (1.0, degree / total),
+            Normalization::Symmetric => (degree.sqrt(), degree.sqrt() / total),
+        })
+        .unzip();
+    let mut mean = vec![0.0; x.cols()];
+    for (i, weight) in left.iter().enumerate() {
+        mean.iter_mut().zip(x.row(i)).for_each(|(mean, x)| *mean += weight * x);
+    }
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| tau * x[(i, j)] + (1.0 - tau) * right[i] * mean[j])
+}
+
+fn centred_norm(f: &Matrix<f64>) -> f64 {
+    let means = f.column_means();
+    let squares = (0..f.rows()).map(|i| {
+        let row = f.row(i).iter().zip(&means);
+        row.map(|(value, mean)| (value - mean).powi(2)).sum::<f64>()
+    });
+    squares.sum::<f64>().sqrt()
+}

@@ -1,0 +1,57 @@
+//! Stability: how much accuracies spread when nothing but the seed changes.
+
+use crate::lab::Lab;
+use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
+use crate::subject::{DEPTHS, Model, Subject, Way};
+use gfgcn::Result;
+use gfgcn::metrics::Summary;
+use gfgcn::split::Split;
+use gfgcn_baselines::Training;
+
+/// Standard deviation over seeds on one split, by depth.
+pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
+    let panels =
+        subjects.iter().map(|subject| panel(lab, subject)).collect::<Result<Vec<Panel>>>()?;
+    Ok(Figure {
+        id: "stability".into(),
+        title: "Spread over seeds".into(),
+        text: "Standard deviation of the test accuracy when one split is trained on with different seeds. The closed \
+               forms have nothing random in them: zero."
+            .into(),
+        panels,
+    })
+}
+
+fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
+    (lab.say)(&format!("{}: spread over seeds", subject.which.title()));
+    let mut series = Vec::new();
+    for model in Model::ALL {
+        let depths = lab.scope.depths(model);
+        let ways: Vec<_> = depths.iter().map(|&depth| model.at(depth)).collect();
+        let trained: Vec<_> = ways
+            .iter()
+            .filter_map(|way| match way {
+                Way::Trained(baseline) => Some(*baseline),
+                Way::ClosedForm(_) => None,
+            })
+            .collect();
+        let seeds: Vec<Split> = vec![subject.splits[0].clone(); lab.scope.runs(model)];
+        let spreads: Vec<f64> = if trained.is_empty() {
+            vec![0.0; depths.len()]
+        } else {
+            let runs = lab.train(subject, &seeds, trained, Training::default())?;
+            let spread = |accuracies: Vec<f64>| Summary::of(&accuracies).std.unwrap_or(0.0);
+            runs.iter().map(|runs| spread(runs.iter().map(|run| run.accuracy).collect())).collect()
+        };
+        let points = depths.iter().zip(spreads);
+        let points = points.map(|(&depth, y)| Point { x: depth as f64, y, error: None }).collect();
+        series.push(Series { name: model.name().into(), style: Style::Dots, points });
+    }
+    debug_assert!(series.iter().all(|line| line.points.len() <= DEPTHS.len()));
+    Ok(Panel {
+        title: subject.which.title().into(),
+        x: Axis { label: "depth K".into(), scale: Scale::Powers },
+        y: Axis { label: "standard deviation in points".into(), scale: Scale::Linear },
+        series,
+    })
+}

@@ -1,0 +1,142 @@
+//! Training time on PubMed, as the paper counts it and from end to end.
+
+use crate::accuracy::ranked;
+use crate::lab::Lab;
+use crate::published::Published;
+use crate::report::{Cell, Row, Table, Unit};
+use crate::subject::{Model, Scope, Subject, Way, options};
+use gfgcn::Result;
+use gfgcn::evaluation::Evaluation;
+use gfgcn::metrics::Summary;
+use gfgcn_baselines::{DataKey, Trainer, Training};
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// The depths of the paper's table.
+const DEPTHS: [usize; 4] = [2, 8, 32, 128];
+/// The models of the paper's table.
+const MODELS: [Model; 8] = [
+    Model::Gcn,
+    Model::Gcnii,
+    Model::Sgc,
+    Model::Ssgc,
+    Model::Dgc,
+    Model::GfSgc,
+    Model::GfSsgc,
+    Model::GfDgc,
+];
+
+/// Seconds of one model on one split, alone on the machine.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Seconds {
+    /// Epochs; or choosing λ and solving.
+    training: f64,
+    /// From loaded data to predictions for all nodes.
+    total: f64,
+}
+
+#[derive(Serialize)]
+struct TimeKey {
+    data: DataKey,
+    model: Model,
+    depth: usize,
+    threads: usize,
+    what: &'static str,
+}
+
+/// Training time, and time from end to end.
+pub(crate) fn tables(
+    lab: &Lab<'_>,
+    subject: &Subject,
+    published: &Published,
+) -> Result<[Table; 2]> {
+    let mut rows = Vec::new();
+    for model in MODELS {
+        (lab.say)(&format!("{}: time of {}", subject.which.title(), model.name()));
+        let cells = DEPTHS
+            .iter()
+            .map(|&depth| {
+                let runs = lab.scope.depths(model).contains(&depth);
+                runs.then(|| seconds(lab, subject, model, depth)).transpose()
+            })
+            .collect::<Result<Vec<Option<Seconds>>>>()?;
+        rows.push((model, cells));
+    }
+    let table = |id: &str, title: &str, text: String, part: fn(&Seconds) -> f64, paper: bool| {
+        let rows = rows.iter().map(|(model, cells)| {
+            let cells = DEPTHS.iter().zip(cells).map(|(&depth, cell)| Cell {
+                ours: cell.as_ref().map(|cell| Summary::of(&[part(cell)])),
+                runs: usize::from(cell.is_some()),
+                published: published.seconds(model.name(), depth).filter(|_| paper),
+                rank: None,
+            });
+            Row { name: model.name().to_owned(), cells: cells.collect() }
+        });
+        ranked(Table {
+            id: id.into(),
+            title: title.into(),
+            text,
+            rows_are: "model".into(),
+            columns: DEPTHS.iter().map(|depth| format!("K = {depth}")).collect(),
+            unit: Unit::Seconds,
+            rows: rows.collect(),
+        })
+    };
+    let title = subject.which.title();
+    let alone = match lab.scope {
+        Scope::Quick => {
+            "One run on the first split, alone on the machine; networks at the first depths only."
+        }
+        Scope::Full => "One run on the first split, alone on the machine.",
+    };
+    Ok([
+        table(
+            "time-training",
+            &format!("{title}: training time"),
+            format!(
+                "As the paper counts: choosing λ and solving, all 25 of its values included; or 200 epochs. {alone} The \
+                 published times are of another machine, with a GPU."
+            ),
+            |seconds| seconds.training,
+            true,
+        ),
+        table(
+            "time-total",
+            &format!("{title}: time from data to predictions"),
+            format!(
+                "Filtering, training and predicting all nodes. {alone} The paper has no such times."
+            ),
+            |seconds| seconds.total,
+            false,
+        ),
+    ])
+}
+
+fn seconds(lab: &Lab<'_>, subject: &Subject, model: Model, depth: usize) -> Result<Seconds> {
+    let (dataset, split) = (&subject.dataset, &subject.splits[0]);
+    let threads = rayon::current_num_threads();
+    let data = DataKey::new(dataset);
+    let key = TimeKey { data, model, depth, threads, what: "seconds" };
+    lab.once(&key, || {
+        let clock = Instant::now();
+        let training = match model.at(depth) {
+            Way::ClosedForm(filter) => {
+                let (options, splits) = (options(), vec![split.clone()]);
+                let evaluation =
+                    Evaluation { filters: vec![filter], splits, options, memory: lab.memory };
+                evaluation.run(dataset, lab.progress)?[0].times.fit
+            }
+            Way::Trained(baseline) => {
+                let splits = std::slice::from_ref(split);
+                let trainer = Trainer::new(dataset, baseline, Training::default(), splits)?;
+                let mut watch = |_: &_| {
+                    (lab.progress)();
+                    ControlFlow::Continue(())
+                };
+                trainer.train(split, 0, &mut watch)?.train_time
+            }
+        };
+        Ok(Seconds { training: training.as_secs_f64(), total: clock.elapsed().as_secs_f64() })
+    })
+}

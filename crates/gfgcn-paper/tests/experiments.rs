@@ -1,0 +1,133 @@
+//! The experiments on real graphs: beside the published numbers, and never done twice.
+
+use gfgcn::data::{Dataset, npz};
+use gfgcn_baselines::Cache;
+use gfgcn_paper::report::{Panel, Report};
+use gfgcn_paper::{Accuracies, DEPTHS, Lab, Model, Part, Published, Scope, Subject, Which, run};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const CLOSED_FORMS: [Model; 3] = [Model::GfSgc, Model::GfSsgc, Model::GfDgc];
+
+fn subject(which: Which) -> Option<Subject> {
+    let whole: Dataset = match gfgcn_datasets::find(which.key()) {
+        Some(bundled) => npz::from_bytes(bundled.bytes, which.key()).unwrap(),
+        None => {
+            let folder = std::env::var_os("GFGCN_DATA").map_or_else(
+                || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
+                PathBuf::from,
+            );
+            let path = folder.join(format!("{}.npz", which.key()));
+            if !path.is_file() {
+                let _ = writeln!(std::io::stderr(), "skipped: there is no {}", path.display());
+                return None;
+            }
+            npz::read(&path, which.key()).unwrap()
+        }
+    };
+    Some(Subject::new(which, &whole).unwrap())
+}
+
+/// Runs with a lab; also how many epochs and solutions that took.
+fn counted<R>(cache: Option<&Cache>, work: impl FnOnce(&Lab<'_>) -> R) -> (R, usize) {
+    let steps = AtomicUsize::new(0);
+    let count = || {
+        steps.fetch_add(1, Ordering::Relaxed);
+    };
+    let lab = Lab { scope: Scope::Quick, cache, memory: 2 << 30, say: &|_| {}, progress: &count };
+    let result = work(&lab);
+    (result, steps.into_inner())
+}
+
+/// Within 2.5 points of the published value, or above it; DGC at K = 2, where T/K > 1, excepted.
+#[test]
+fn closed_forms_reach_the_published_accuracies() {
+    let published = Published::load();
+    for which in Which::ALL {
+        let Some(subject) = subject(which) else { continue };
+        let (accuracies, _) =
+            counted(None, |lab| Accuracies::measure(lab, &subject, &CLOSED_FORMS).unwrap());
+        for model in CLOSED_FORMS {
+            for depth in DEPTHS.into_iter().filter(|&depth| (model, depth) != (Model::GfDgc, 2)) {
+                let ours = accuracies.at(model, depth).unwrap().0.mean;
+                let theirs = published.accuracy(which, model.name(), depth).unwrap();
+                let place = format!("{} at K = {depth} on {}", model.name(), which.title());
+                assert!(ours > theirs - 2.5, "{place}: {ours:.1}, published {theirs}");
+                if which == Which::CoraMl && model == Model::GfSgc && depth >= 64 {
+                    assert!(ours > theirs, "{place}: {ours:.1}, published {theirs}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn finished_work_is_not_done_again() {
+    let cora = subject(Which::Cora).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::new(folder.path(), "test");
+    let parts = [Part::Gradients, Part::Scale];
+    let subjects = [cora];
+    let report = |cache| counted(cache, |lab| run(lab, &subjects, &parts).unwrap());
+    let (first, steps) = report(Some(&cache));
+    assert_eq!(steps, 26 * 200, "21 filters by depth and six by T, of which one is the same");
+    let (second, steps) = report(Some(&cache));
+    assert_eq!(steps, 0);
+    let (third, _) = report(None);
+    let json = |report: &Report| serde_json::to_string(report).unwrap();
+    assert_eq!(json(&first), json(&second));
+    assert_eq!(json(&first), json(&third), "nothing is random");
+    let closed = |cache| {
+        counted(Some(cache), |lab| Accuracies::measure(lab, &subjects[0], &CLOSED_FORMS).unwrap()).1
+    };
+    assert_eq!(closed(&cache), 420);
+    assert_eq!(closed(&cache), 0);
+}
+
+/// What the paper says about Figure 1, on the curves themselves.
+#[test]
+fn gradients_vanish_with_depth_and_time() {
+    let subjects = [subject(Which::Cora).unwrap()];
+    let (report, _) = counted(None, |lab| run(lab, &subjects, &[Part::Gradients]).unwrap());
+    let [by_depth, by_time] = report.figures.as_slice() else { panic!("two figures") };
+    let last_loss =
+        |panel: usize, line: usize| by_depth.panels[panel].series[line].points.last().unwrap().y;
+    // Panels: densities of SGC, SSGC, DGC, then their losses; lines: seven depths.
+    assert!(last_loss(3, 6) > last_loss(3, 0) + 0.3, "SGC stalls");
+    assert!((last_loss(5, 6) - last_loss(5, 3)).abs() < 0.1, "DGC does not");
+    let peak = |panel: usize, line: usize| {
+        let points = &by_depth.panels[panel].series[line].points;
+        points.iter().map(|point| point.y).fold(0.0, f64::max)
+    };
+    assert!(peak(0, 6) > 1.7 * peak(0, 0), "the gradients of deep SGC are closer to zero");
+    let losses = &by_time.panels[1].series;
+    assert!(losses[5].points.last().unwrap().y > losses[0].points.last().unwrap().y + 0.3);
+    assert_eq!(report.remarks.len(), 3, "three graphs are missing: {:?}", report.remarks);
+}
+
+/// The figure of Theorem 1: curves head for their dashed limits.
+#[test]
+fn the_scale_heads_for_its_limits() {
+    let subjects = [subject(Which::Cora).unwrap()];
+    let (report, _) = counted(None, |lab| run(lab, &subjects, &[Part::Scale]).unwrap());
+    let [symmetric, row] = report.figures[0].panels.as_slice() else { panic!("two panels") };
+    let names = |panel: &Panel| -> Vec<String> {
+        panel.series.iter().map(|series| series.name.clone()).collect()
+    };
+    assert_eq!(names(row), ["SGC", "SSGC", "SSGC as K → ∞", "DGC", "DGC as K → ∞"], "SGC vanishes");
+    assert_eq!(names(symmetric).len(), 6);
+    let last = |panel: &Panel, name: &str| {
+        let series = panel.series.iter().find(|series| series.name == name).unwrap();
+        series.points.last().unwrap().y
+    };
+    assert!((last(row, "SSGC as K → ∞") - 0.05).abs() < 1e-6, "τ");
+    for panel in [symmetric, row] {
+        let (dgc, limit) = (last(panel, "DGC"), last(panel, "DGC as K → ∞"));
+        assert!((dgc / limit - 1.0).abs() < 0.1, "{dgc} {limit}");
+        // DGC overshoots at K = 2 and then comes from below.
+        for series in panel.series.iter().filter(|series| series.name != "DGC") {
+            assert!(series.points.windows(2).all(|w| w[1].y <= w[0].y), "{}", series.name);
+        }
+    }
+}
