@@ -124,9 +124,9 @@ fn paragraph(html: &mut String, text: &str) {
 fn key(html: &mut String, unit: Unit) {
     let _ = writeln!(
         html,
-        "<p class=\"key\">In {}. Ours as mean ± standard error; beneath it the published value and the \
+        "<p class=\"key\">{}. Ours as mean ± standard error; beneath it the published value and the \
          difference, <span class=\"better\">better</span> or <span class=\"worse\">worse</span> than \
-         published. <b class=\"best\">Best</b> and <span class=\"second\">second best</span> of each \
+         published. A dash: not run. <b class=\"best\">Best</b> and <span class=\"second\">second best</span> of each \
          column.</p>",
         number::unit(unit)
     );
@@ -158,7 +158,7 @@ fn cell(html: &mut String, unit: Unit, cell: &Cell) {
         _ => write!(html, "{measured}"),
     };
     if let Some(published) = cell.published {
-        let published = number::value(unit, published);
+        let published = number::published(unit, published);
         let _ = write!(
             html,
             "<small><span class=\"hidden\">published </span>{published}{}</small>",

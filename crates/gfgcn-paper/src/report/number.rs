@@ -46,11 +46,19 @@ fn scientific(value: f64) -> String {
     }
 }
 
-/// A measured or published number of a table.
-pub(super) fn value(unit: Unit, value: f64) -> String {
+/// A measured number of a table.
+fn value(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Percent => fixed(value, 1),
         Unit::Seconds => significant(value),
+    }
+}
+
+/// A published number: seconds with the digits that were printed.
+pub(super) fn published(unit: Unit, published: f64) -> String {
+    match unit {
+        Unit::Percent => fixed(published, 1),
+        Unit::Seconds => published.to_string(),
     }
 }
 
@@ -83,8 +91,8 @@ pub(super) fn measured(unit: Unit, cell: &Cell) -> String {
 /// The unit in words, with what is better.
 pub(super) fn unit(unit: Unit) -> &'static str {
     match unit {
-        Unit::Percent => "test accuracy in percent; more is better",
-        Unit::Seconds => "seconds; less is better",
+        Unit::Percent => "Test accuracy in percent; more is better",
+        Unit::Seconds => "Seconds; less is better",
     }
 }
 

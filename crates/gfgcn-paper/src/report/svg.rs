@@ -11,6 +11,8 @@ use std::fmt::Write;
 
 const LINE: f64 = 22.0;
 const MARGIN: f64 = 12.0;
+/// Between panels.
+const GAP: f64 = 16.0;
 
 /// The rules of the figures, beside the colours of the palette.
 const RULES: &str = include_str!("figure.css");
@@ -24,13 +26,13 @@ pub(super) fn style() -> String {
 /// the reader's choice of light or dark.
 pub fn figure(figure: &Figure) -> String {
     let columns = columns(figure.panels.len());
-    let width = columns as f64 * WIDTH + 2.0 * MARGIN;
+    let width = columns as f64 * (WIDTH + GAP) - GAP + 2.0 * MARGIN;
     let title = wrapped(&figure.title, width - 2.0 * MARGIN, 1.3 * CHARACTER);
     let top = MARGIN + LINE * title.len() as f64;
     let rows = figure.panels.len().div_ceil(columns) as f64;
     let entries = palette::legend(figure);
     let places = legend_places(&entries, width - 2.0 * MARGIN);
-    let legend_top = top + rows * HEIGHT + LINE;
+    let legend_top = top + rows * (HEIGHT + GAP) + GAP / 2.0;
     let lines = places.last().map_or(0.0, |(_, line)| line / LINE + 1.0);
     let height = legend_top + lines * LINE;
 
@@ -54,7 +56,8 @@ pub fn figure(figure: &Figure) -> String {
         );
     }
     for (i, panel) in figure.panels.iter().enumerate() {
-        let (x, y) = ((i % columns) as f64 * WIDTH + MARGIN, (i / columns) as f64 * HEIGHT + top);
+        let x = (i % columns) as f64 * (WIDTH + GAP) + MARGIN;
+        let y = (i / columns) as f64 * (HEIGHT + GAP) + top;
         let drawn = panel::draw(panel, &entries);
         let _ = writeln!(svg, r#"<g transform="translate({x:.1} {y:.1})">{drawn}</g>"#);
     }

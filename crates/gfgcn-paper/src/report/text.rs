@@ -12,7 +12,7 @@ pub fn markdown(table: &Table) -> String {
     }
     let _ = writeln!(
         text,
-        "In {}. Each cell: our mean ± standard error (published, difference). Best of a column **bold**, \
+        "{}. Each cell: our mean ± standard error (published, difference). Best of a column **bold**, \
          second best <ins>underlined</ins>.\n",
         number::unit(table.unit)
     );
@@ -41,7 +41,7 @@ fn markdown_cell(table: &Table, cell: &Cell) -> String {
         (text, _) => text,
     };
     let Some(published) = cell.published else { return measured };
-    let published = number::value(table.unit, published);
+    let published = number::published(table.unit, published);
     match cell.difference() {
         Some(difference) => {
             let (difference, _) = number::difference(table.unit, difference);
