@@ -143,8 +143,12 @@ fn linear_label(multiple: i64, exponent: i32) -> String {
     let value = multiple as f64;
     match exponent {
         _ if multiple == 0 => "0".into(),
-        0..=3 => fixed(value * 10f64.powi(exponent), 0),
+        0..=4 => fixed(value * 10f64.powi(exponent), 0),
         -4..0 => fixed(value / 10f64.powi(-exponent), -exponent as usize),
+        // A small step far from zero: many digits are needed, and a power of ten would hide them.
+        -15..0 if multiple.abs() >= 1000 => {
+            fixed(value / 10f64.powi(-exponent), -exponent as usize)
+        }
         _ => format!("{}×10{}", fixed(value, 0), raised(exponent)),
     }
 }
@@ -168,13 +172,18 @@ mod tests {
     #[test]
     fn linear_ticks_step_by_one_two_or_five() {
         // Worked out by hand: the span with its room, divided by six, rounded up.
-        let cases: [(&[f64], &[&str]); 7] = [
+        let cases: [(&[f64], &[&str]); 9] = [
             (&[0.0, 100.0], &["0", "20", "40", "60", "80", "100"]),
             (&[0.0, 10.0], &["0", "2", "4", "6", "8", "10"]),
             (&[71.3, 88.2], &["75", "80", "85"]),
             (&[-1.0, 1.0], &["−1.0", "−0.5", "0", "0.5", "1.0"]),
             (&[0.1, 0.35], &["0.10", "0.15", "0.20", "0.25", "0.30", "0.35"]),
             (&[0.0, 4e-7], &["0", "1×10⁻⁷", "2×10⁻⁷", "3×10⁻⁷", "4×10⁻⁷"]),
+            (&[0.0, 50_000.0], &["0", "10000", "20000", "30000", "40000", "50000"]),
+            (
+                &[7.0, 7.000_01],
+                &["7.000000", "7.000002", "7.000004", "7.000006", "7.000008", "7.000010"],
+            ),
             (&[5.0], &["4.6", "4.8", "5.0", "5.2", "5.4"]),
         ];
         for (values, expected) in cases {

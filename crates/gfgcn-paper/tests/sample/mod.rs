@@ -201,7 +201,7 @@ fn densities() -> Figure {
         let width = 10f64.powf(-1.0 - 0.6 * depth as f64 / (1.0 + model as f64));
         let points = (-60..=60).map(move |i| {
             let x = f64::from(i) / 100.0;
-            (x, (-(x / width).powi(2).min(600.0)).exp() / width)
+            (1e-4 * x, (-(x / width).powi(2).min(600.0)).exp() / width)
         });
         series(format!("K = {}", DEPTHS[depth]), Style::Line, points.filter(|p| p.1 > 1e-7))
     };
