@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: build test test-full check format fuzz bench bench-kernels
+.PHONY: build test test-browser test-full check format fuzz bench bench-kernels
 
 build:
 	$(CARGO) build --release
@@ -11,7 +11,13 @@ build:
 # Formatting, lints, documentation and every test.
 test: check
 	$(CARGO) test --workspace
+	$(MAKE) test-browser
 	$(PYTHON) -W error benchsuite/tests/test_runner.py
+
+# The report of the paper in a real browser; installs Chromium and Node.js where it may.
+test-browser:
+	$(CARGO) run --quiet -p gfgcn-paper --example sample_report -- target/sample-report
+	crates/gfgcn-paper/tests/browser/run target/sample-report
 
 # Also the fuzz targets for a minute each (installs cargo-fuzz), and every baseline on twenty splits of each graph.
 test-full: test fuzz

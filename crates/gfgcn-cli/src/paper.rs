@@ -2,11 +2,12 @@
 
 use crate::output::{Output, count, seconds};
 use crate::source::open;
-use crate::{Global, data_folder, memory, run_cache};
+use crate::{Global, data_folder, interrupt, memory, run_cache};
 use clap::Args;
 use gfgcn::Result;
 use gfgcn_baselines::Cache;
-use gfgcn_paper::{Lab, Part, Scope, Subject, Which, estimate, report, run as experiments};
+use gfgcn_paper::report::write;
+use gfgcn_paper::{Lab, Part, Scope, Subject, Which, estimate, run as experiments};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -57,7 +58,7 @@ struct Done {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    report::check_folder(&arguments.out)?;
+    write::check(&arguments.out)?;
     let cache = if arguments.no_cache { None } else { Some(run_cache::open()?) };
     let subjects = subjects(global)?;
     let parts = if arguments.only.is_empty() { Part::ALL.to_vec() } else { arguments.only.clone() };
@@ -76,7 +77,10 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     let mut report = experiments(&lab, &subjects, &parts)?;
     report.about = about(lab.scope);
-    report::write(&report, &arguments.out)?;
+    {
+        let _held = interrupt::writing();
+        write::write(&report, &arguments.out)?;
+    }
     if let Some(problem) = cache.as_ref().and_then(Cache::take_problem) {
         output.warn(format!("finished work could not be kept: {problem}"));
     }

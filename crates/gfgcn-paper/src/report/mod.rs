@@ -1,5 +1,15 @@
 //! The report: tables and figures as data, and the forms in which people read them.
 
+mod axis;
+pub mod html;
+mod markup;
+mod number;
+mod palette;
+mod panel;
+pub mod svg;
+pub mod text;
+pub mod write;
+
 use gfgcn::metrics::Summary;
 use serde::Serialize;
 
