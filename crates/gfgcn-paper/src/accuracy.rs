@@ -53,17 +53,32 @@ impl Accuracies {
         Ok(Accuracies { which: subject.which, cells })
     }
 
-    /// How long the trainings that are not known take, about.
+    /// How long the trainings that are not known take, about. Each model is tried at one depth: networks
+    /// take longer in proportion to theirs, linear models do not.
     pub fn estimate(lab: &Lab<'_>, subject: &Subject) -> Duration {
-        Model::ALL
-            .into_iter()
-            .map(|model| {
-                let (_, models) = trained(lab.scope, model);
-                let splits = &subject.splits[..lab.scope.runs(model)];
-                let comparison = lab.comparison(subject, splits, models, Training::default());
-                comparison.estimate(&comparison.known(lab.cache))
-            })
-            .sum()
+        const TRIED: usize = 8;
+        let mut total = 0.0;
+        for model in Model::ALL {
+            let Way::Trained(tried) = model.at(TRIED) else { continue };
+            let splits = &subject.splits[..lab.scope.runs(model)];
+            let comparison = |models| lab.comparison(subject, splits, models, Training::default());
+            let (depths, models) = trained(lab.scope, model);
+            let all = comparison(models);
+            let known = all.known(lab.cache);
+            let missing = depths.iter().zip(known.missing_by_model());
+            let runs: f64 = missing
+                .map(|(&depth, runs)| {
+                    let longer = if model.is_network() { depth as f64 / TRIED as f64 } else { 1.0 };
+                    runs as f64 * longer
+                })
+                .sum();
+            if runs > 0.0 {
+                let one = comparison(vec![tried]);
+                let time = one.estimate(&one.known(None)).as_secs_f64();
+                total += runs * time / splits.len() as f64;
+            }
+        }
+        Duration::from_secs_f64(total)
     }
 
     /// The graph.

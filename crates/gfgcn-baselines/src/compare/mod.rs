@@ -77,7 +77,12 @@ pub struct Known(Vec<Vec<Option<Run>>>);
 impl Known {
     /// How many runs are not.
     pub fn missing(&self) -> usize {
-        self.0.iter().flatten().filter(|run| run.is_none()).count()
+        self.missing_by_model().sum()
+    }
+
+    /// How many runs of each model are not.
+    pub fn missing_by_model(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().map(|runs| missing(runs).len())
     }
 }
 
