@@ -37,8 +37,7 @@ fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
         let bank = FilterBank::new(&[filter], Tolerance::default());
         propagate::<f32>(&propagator, &bank, features, None)[0].to_matrix()
     };
-    let dense = Matrix::from_fn(features.rows(), features.cols(), |_, _| 0.0);
-    let mut x: Matrix<f64> = dense;
+    let mut x = Matrix::zeros(features.rows(), features.cols());
     for i in 0..features.rows() {
         features.for_each_in_row(i, |j, value| x[(i, j)] = f64::from(value));
     }
