@@ -59,7 +59,7 @@ struct Done {
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     write::check(&arguments.out)?;
-    let cache = if arguments.no_cache { None } else { Some(run_cache::open()?) };
+    let cache = if arguments.no_cache { None } else { run_cache::open(output) };
     let subjects = subjects(global)?;
     let parts = if arguments.only.is_empty() { Part::ALL.to_vec() } else { arguments.only.clone() };
     let start = Instant::now();

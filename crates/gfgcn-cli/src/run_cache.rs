@@ -1,6 +1,7 @@
 //! Where finished runs are kept, and which program they belong to.
 
 use crate::interrupt::WRITING;
+use crate::output::Output;
 use gfgcn::{Error, Result, hex};
 use gfgcn_baselines::Cache;
 use sha2::{Digest, Sha256};
@@ -20,9 +21,12 @@ pub(crate) fn folder() -> Result<PathBuf> {
     })
 }
 
-/// The runs of this very program; Ctrl-C waits while one is written.
-pub(crate) fn open() -> Result<Cache> {
-    Ok(Cache::new(folder()?, program()?).holding(&WRITING))
+/// The runs of this very program; Ctrl-C waits while one is written. None if there is no place for them,
+/// which is said.
+pub(crate) fn open(output: &Output) -> Option<Cache> {
+    let open = || Ok(Cache::new(folder()?, program()?).holding(&WRITING));
+    let said = |error: &Error| output.note(format!("nothing is cached: {error}"));
+    open().inspect_err(said).ok()
 }
 
 /// The version, and the hash of the running file: two builds of one version may compute differently.

@@ -70,12 +70,12 @@ pub(crate) fn by_depth(lab: &Lab<'_>, subject: &Subject) -> Result<Figure> {
         id: "gradients".into(),
         title: "First gradients and training losses by depth".into(),
         text: format!(
-            "{}, first split, logistic regression on filtered features. Above: density of the entries of the \
-             gradient of W in the first epoch. Below: the loss of every epoch. As filters get deeper, the gradients \
+            "{}, first split, logistic regression on filtered features: the density of the entries of the \
+             gradient of W in the first epoch, and the loss of every epoch. As filters get deeper, the gradients \
              of SGC and SSGC shrink and training stalls; those of DGC hardly depend on K once K > T = 5.27.",
             subject.which.title()
         ),
-        panels: above_and_below(panels),
+        panels,
     })
 }
 
@@ -138,11 +138,4 @@ fn pair(
             series: losses.collect(),
         },
     ])
-}
-
-/// All densities first, then all losses.
-fn above_and_below(panels: Vec<Panel>) -> Vec<Panel> {
-    let (above, below): (Vec<_>, Vec<_>) =
-        panels.into_iter().enumerate().partition(|(k, _)| k % 2 == 0);
-    above.into_iter().chain(below).map(|(_, panel)| panel).collect()
 }

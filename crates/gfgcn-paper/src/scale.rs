@@ -68,7 +68,11 @@ fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
         }
     }
     Ok(Panel {
-        title: format!("{normalization} normalisation"),
+        title: match normalization {
+            Normalization::Symmetric => "symmetric normalisation",
+            Normalization::Row => "row normalisation",
+        }
+        .into(),
         x: Axis { label: "depth K".into(), scale: Scale::Powers },
         y: Axis { label: "relative scale".into(), scale: Scale::Logarithmic },
         series,

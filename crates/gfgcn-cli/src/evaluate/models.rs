@@ -191,11 +191,6 @@ impl TrainingSettings {
 
     /// The cache, unless none is wanted or there is no place for one.
     pub(super) fn cache(&self, output: &Output) -> Option<Cache> {
-        if self.no_cache {
-            return None;
-        }
-        run_cache::open()
-            .inspect_err(|error| output.note(format!("nothing is cached: {error}")))
-            .ok()
+        if self.no_cache { None } else { run_cache::open(output) }
     }
 }
