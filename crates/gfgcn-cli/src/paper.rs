@@ -29,7 +29,8 @@ const BYTES: u64 = 6 << 30;
 #[command(after_help = "Examples:
   gfgcn paper
   gfgcn paper --only overall,depth
-  gfgcn paper --full --out results")]
+  gfgcn paper --full --out results
+  gfgcn paper --full --finished --out results    while the other runs, or after it was stopped")]
 pub(crate) struct Arguments {
     /// Networks at shallow depths with three runs, everything else in full; the default
     #[arg(long, conflicts_with = "full")]
@@ -46,6 +47,9 @@ pub(crate) struct Arguments {
     /// Do everything anew, and keep nothing
     #[arg(long)]
     no_cache: bool,
+    /// Run nothing: write the report of what is finished so far
+    #[arg(long, conflicts_with = "no_cache")]
+    finished: bool,
 }
 
 #[derive(Serialize)]
@@ -66,8 +70,13 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let lab = Lab {
         scope: if arguments.full { Scope::Full } else { Scope::Quick },
         cache: cache.as_ref(),
+        only_finished: arguments.finished,
         memory: memory::available().map_or(BYTES, |free| BYTES.min(free / 2)),
-        say: &|what| output.note(format!("[{}] {what}", seconds(start.elapsed()))),
+        say: &|what| {
+            if !arguments.finished {
+                output.note(format!("[{}] {what}", seconds(start.elapsed())));
+            }
+        },
         progress: &|| {},
     };
     let time = estimate(&lab, &subjects, &parts);
@@ -77,6 +86,11 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     let mut report = experiments(&lab, &subjects, &parts)?;
     report.about = about(lab.scope);
+    if arguments.finished {
+        report
+            .remarks
+            .push("Written from what was finished so far; empty cells have not been run.".into());
+    }
     {
         let _held = interrupt::writing();
         write::write(&report, &arguments.out)?;

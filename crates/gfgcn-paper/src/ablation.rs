@@ -43,7 +43,7 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
     let splits = &subject.splits[..runs(lab.scope)];
     let chosen = lab.fit(subject, &subject.splits, &filters, options())?;
     let (mut solved, mut descended) = (Vec::new(), Vec::new());
-    for fits in chosen {
+    for fits in chosen.into_iter().flatten() {
         let (filter, lambda) = (fits.filter, fits.median_lambda());
         let options = Options { selection: Selection::fixed(lambda)?, ..Options::default() };
         let exact = lab.fit(subject, splits, &[filter], options)?.swap_remove(0);
@@ -51,6 +51,7 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
         let training = Training { epochs: EPOCHS, ..Training::default() };
         let runs = lab.train(subject, splits, vec![model], training)?.swap_remove(0);
         let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
+        let Some(exact) = exact.filter(|_| !accuracies.is_empty()) else { continue };
         let point = |accuracies: &[f64]| {
             let Summary { mean, std_error, .. } = Summary::of(accuracies);
             Point { x: filter.depth() as f64, y: mean, error: std_error }

@@ -36,7 +36,7 @@ impl Accuracies {
         let plain: Vec<Filter> = filters.iter().map(|&(_, _, filter)| filter).collect();
         let fits = lab.fit(subject, &subject.splits, &plain, options())?;
         for ((model, depth, _), fits) in filters.into_iter().zip(fits) {
-            cells.insert((model, depth), fits.accuracies);
+            cells.extend(fits.map(|fits| ((model, depth), fits.accuracies)));
         }
         for &model in models {
             let (depths, models) = trained(lab.scope, model);
@@ -47,7 +47,10 @@ impl Accuracies {
             let splits = &subject.splits[..lab.scope.runs(model)];
             let runs = lab.train(subject, splits, models, Training::default())?;
             for (depth, runs) in depths.into_iter().zip(runs) {
-                cells.insert((model, depth), runs.iter().map(|run| run.accuracy).collect());
+                let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
+                if !accuracies.is_empty() {
+                    cells.insert((model, depth), accuracies);
+                }
             }
         }
         Ok(Accuracies { which: subject.which, cells })

@@ -33,7 +33,7 @@ struct TraceKey {
     what: &'static str,
 }
 
-fn trace(lab: &Lab<'_>, subject: &Subject, filter: Filter) -> Result<Trace> {
+fn trace(lab: &Lab<'_>, subject: &Subject, filter: Filter) -> Result<Option<Trace>> {
     let (dataset, split) = (&subject.dataset, &subject.splits[0]);
     let training = Training::default();
     let key = TraceKey {
@@ -105,10 +105,13 @@ fn pair(
     cases: &[(String, Filter)],
 ) -> Result<[Panel; 2]> {
     (lab.say)(&format!("{}: gradients and losses of {name}", subject.which.title()));
-    let traces = cases
-        .iter()
-        .map(|(_, filter)| trace(lab, subject, *filter))
-        .collect::<Result<Vec<Trace>>>()?;
+    let (mut names, mut traces) = (Vec::new(), Vec::new());
+    for (name, filter) in cases {
+        if let Some(trace) = trace(lab, subject, *filter)? {
+            names.push(name);
+            traces.push(trace);
+        }
+    }
     let sets: Vec<Vec<f64>> =
         traces.iter().map(|t| t.gradient.iter().map(|&g| f64::from(g)).collect()).collect();
     let line = |name: &str, points: Vec<(f64, f64)>| Series {
@@ -116,10 +119,9 @@ fn pair(
         style: Style::Line,
         points: points.into_iter().map(|(x, y)| Point { x, y, error: None }).collect(),
     };
-    let names = cases.iter().map(|(name, _)| name);
     let densities =
-        names.clone().zip(densities(&sets, TAIL)).map(|(name, points)| line(name, points));
-    let losses = names.zip(&traces).map(|(name, trace)| {
+        names.iter().zip(densities(&sets, TAIL)).map(|(name, points)| line(name, points));
+    let losses = names.iter().zip(&traces).map(|(name, trace)| {
         let epochs = trace.losses.iter().enumerate();
         line(name, epochs.map(|(epoch, &loss)| (epoch as f64 + 1.0, loss)).collect())
     });

@@ -14,6 +14,8 @@ pub struct Lab<'a> {
     pub scope: Scope,
     /// Where finished work is kept; without it everything is done anew.
     pub cache: Option<&'a Cache>,
+    /// Whether nothing is to be run: what is not finished is left out of the report.
+    pub only_finished: bool,
     /// Bytes that may be taken at a time.
     pub memory: u64,
     /// Told what is being done.
@@ -48,14 +50,15 @@ struct FitsKey<'a> {
 }
 
 impl Lab<'_> {
-    /// Evaluates closed forms on some splits of a graph, those that are not known together.
+    /// Evaluates closed forms on some splits of a graph, those that are not known together. None are those
+    /// that are not finished and not to be run.
     pub(crate) fn fit(
         &self,
         subject: &Subject,
         splits: &[Split],
         filters: &[Filter],
         options: Options,
-    ) -> Result<Vec<Fits>> {
+    ) -> Result<Vec<Option<Fits>>> {
         let data = self.cache.map(|_| DataKey::new(&subject.dataset));
         let key = |filter: Filter| {
             let splits = splits.iter().map(SplitKey::new).collect();
@@ -69,7 +72,7 @@ impl Lab<'_> {
             .filter(|(_, known)| known.is_none())
             .map(|(&filter, _)| filter)
             .collect();
-        if !missing.is_empty() {
+        if !missing.is_empty() && !self.only_finished {
             let evaluation = Evaluation {
                 filters: missing,
                 splits: splits.to_vec(),
@@ -90,10 +93,11 @@ impl Lab<'_> {
                 *slot = Some(fits);
             }
         }
-        Ok(known.into_iter().flatten().collect())
+        Ok(known)
     }
 
-    /// Trains models on some splits of a graph, one run on each, with the seeds from 0 on.
+    /// Trains models on some splits of a graph, one run on each, with the seeds from 0 on. Runs that are not
+    /// finished and not to be run are missing.
     pub(crate) fn train(
         &self,
         subject: &Subject,
@@ -103,6 +107,9 @@ impl Lab<'_> {
     ) -> Result<Vec<Vec<Run>>> {
         let comparison = self.comparison(subject, splits, models, training);
         let known = comparison.known(self.cache);
+        if self.only_finished {
+            return Ok(known.into_runs());
+        }
         let outcomes = comparison.run(known, self.cache, self.progress)?;
         Ok(outcomes.into_iter().map(|outcome| outcome.runs).collect())
     }
@@ -118,19 +125,21 @@ impl Lab<'_> {
         Comparison { dataset, models, splits, seed: 0, training, memory }
     }
 
-    /// Does work whose result fits into the cache, unless it is known.
+    /// Does work whose result fits into the cache, unless it is known. None if it is not finished and not
+    /// to be done.
     pub(crate) fn once<V: Serialize + for<'de> Deserialize<'de>>(
         &self,
         key: &impl Serialize,
         work: impl FnOnce() -> Result<V>,
-    ) -> Result<V> {
-        if let Some(known) = self.cache.and_then(|cache| cache.get(key)) {
+    ) -> Result<Option<V>> {
+        let known = self.cache.and_then(|cache| cache.get(key));
+        if known.is_some() || self.only_finished {
             return Ok(known);
         }
         let result = work()?;
         if let Some(cache) = self.cache {
             cache.put(key, &result);
         }
-        Ok(result)
+        Ok(Some(result))
     }
 }

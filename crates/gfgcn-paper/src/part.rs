@@ -126,7 +126,7 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
 /// How long the trainings of the accuracy tables take that are not known, about.
 pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration {
     let of_accuracies = [Part::Overall, Part::Depth, Part::Accuracy];
-    if !of_accuracies.iter().any(|part| parts.contains(part)) {
+    if lab.only_finished || !of_accuracies.iter().any(|part| parts.contains(part)) {
         return Duration::ZERO;
     }
     subjects.iter().map(|subject| Accuracies::estimate(lab, subject)).sum()

@@ -6,7 +6,7 @@ use crate::subject::{Model, Scope, Subject, Way};
 use gfgcn::Result;
 use gfgcn::metrics::Summary;
 use gfgcn::split::Split;
-use gfgcn_baselines::Training;
+use gfgcn_baselines::{Run, Training};
 
 /// Standard deviation over seeds on one split, by depth; quickly, on the first graph only.
 pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
@@ -39,15 +39,22 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
             })
             .collect();
         let seeds: Vec<Split> = vec![subject.splits[0].clone(); lab.scope.runs(model)];
-        let spreads: Vec<f64> = if trained.is_empty() {
-            vec![0.0; depths.len()]
+        // Two runs are the fewest that spread.
+        let spreads: Vec<Option<f64>> = if trained.is_empty() {
+            vec![Some(0.0); depths.len()]
         } else {
             let runs = lab.train(subject, &seeds, trained, Training::default())?;
-            let spread = |accuracies: Vec<f64>| Summary::of(&accuracies).std.unwrap_or(0.0);
-            runs.iter().map(|runs| spread(runs.iter().map(|run| run.accuracy).collect())).collect()
+            let spread = |runs: &Vec<Run>| {
+                let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
+                Summary::of(&accuracies).std
+            };
+            runs.iter().map(spread).collect()
         };
         let points = depths.iter().zip(spreads);
-        let points = points.map(|(&depth, y)| Point { x: depth as f64, y, error: None }).collect();
+        let point = |(&depth, y): (&usize, Option<f64>)| {
+            Some(Point { x: depth as f64, y: y?, error: None })
+        };
+        let points = points.filter_map(point).collect();
         series.push(Series { name: model.name().into(), style: Style::Dots, points });
     }
     Ok(Panel {

@@ -58,7 +58,7 @@ pub(crate) fn tables(
             .iter()
             .map(|&depth| {
                 let runs = lab.scope.depths(model).contains(&depth);
-                runs.then(|| seconds(lab, subject, model, depth)).transpose()
+                if runs { seconds(lab, subject, model, depth) } else { Ok(None) }
             })
             .collect::<Result<Vec<Option<Seconds>>>>()?;
         rows.push((model, cells));
@@ -113,7 +113,12 @@ pub(crate) fn tables(
     ])
 }
 
-fn seconds(lab: &Lab<'_>, subject: &Subject, model: Model, depth: usize) -> Result<Seconds> {
+fn seconds(
+    lab: &Lab<'_>,
+    subject: &Subject,
+    model: Model,
+    depth: usize,
+) -> Result<Option<Seconds>> {
     let (dataset, split) = (&subject.dataset, &subject.splits[0]);
     let threads = rayon::current_num_threads();
     let data = DataKey::new(dataset);

@@ -35,7 +35,14 @@ fn counted<R>(cache: Option<&Cache>, work: impl FnOnce(&Lab<'_>) -> R) -> (R, us
     let count = || {
         steps.fetch_add(1, Ordering::Relaxed);
     };
-    let lab = Lab { scope: Scope::Quick, cache, memory: 2 << 30, say: &|_| {}, progress: &count };
+    let lab = Lab {
+        scope: Scope::Quick,
+        cache,
+        only_finished: false,
+        memory: 2 << 30,
+        say: &|_| {},
+        progress: &count,
+    };
     let result = work(&lab);
     (result, steps.into_inner())
 }
@@ -83,6 +90,35 @@ fn finished_work_is_not_done_again() {
     };
     assert_eq!(closed(&cache), 420);
     assert_eq!(closed(&cache), 0);
+}
+
+/// Of a run that was stopped, what is finished can be shown.
+#[test]
+fn unfinished_work_is_left_out() {
+    let subjects = [subject(Which::Cora).unwrap()];
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::new(folder.path(), "test");
+    let unfinished = || {
+        let lab = Lab {
+            scope: Scope::Full,
+            cache: Some(&cache),
+            only_finished: true,
+            memory: 2 << 30,
+            say: &|_| {},
+            progress: &|| panic!("nothing is to be run"),
+        };
+        run(&lab, &subjects, &Part::ALL).unwrap()
+    };
+    let cells = |report: &Report| {
+        let cells = report.tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
+        cells.filter(|cell| cell.ours.is_some()).count()
+    };
+    assert_eq!(cells(&unfinished()), 0);
+    counted(Some(&cache), |lab| {
+        Accuracies::measure(lab, &subjects[0], &[Model::GfSgc, Model::Sgc]).unwrap()
+    });
+    // Two models at seven depths, and the best of each.
+    assert_eq!(cells(&unfinished()), 2 * 7 + 2);
 }
 
 /// What the paper says about Figure 1, on the curves themselves.

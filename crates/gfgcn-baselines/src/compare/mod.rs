@@ -80,6 +80,11 @@ impl Known {
         self.missing_by_model().sum()
     }
 
+    /// The known runs of each model, in the order of their splits.
+    pub fn into_runs(self) -> Vec<Vec<Run>> {
+        self.0.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect()
+    }
+
     /// How many runs of each model are not.
     pub fn missing_by_model(&self) -> impl Iterator<Item = usize> {
         self.0.iter().map(|runs| missing(runs).len())

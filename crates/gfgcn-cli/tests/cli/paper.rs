@@ -84,6 +84,14 @@ fn a_killed_run_recomputes_no_finished_cell() {
     for result in &finished {
         assert!(after.contains(result), "{result:?} was written again");
     }
+    // What there is can be looked at.
+    sandbox.ok("paper --full --only depth --finished --out partial");
+    let report: Value = serde_json::from_str(&sandbox.read("partial/report.json")).unwrap();
+    let row = |k: usize| &report["tables"][0]["rows"][k];
+    assert_eq!(row(8)["name"], "gfSGC");
+    assert!(row(8)["cells"][0]["ours"]["mean"].as_f64().unwrap() > 80.0);
+    assert_eq!((&row(4)["name"], &row(4)["cells"][6]["ours"]), (&"GCNII".into(), &Value::Null));
+    assert_eq!(kept(&sandbox), after, "nothing was run");
 }
 
 #[test]
