@@ -1,4 +1,4 @@
-//! `gfgcn cache`: the runs that `evaluate` keeps.
+//! `gfgcn cache`: the runs that `evaluate` and `paper` keep.
 
 use crate::output::{Output, count};
 use crate::run_cache;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// Delete all kept runs of models trained by gradient descent
+    /// Delete all kept runs of evaluate and paper
     ///
     /// They are in the user's cache folder, or in the folder that GFGCN_CACHE names. Other files there
     /// stay.

@@ -94,7 +94,7 @@ enum Command {
     /// List, describe, download, convert and make datasets
     #[command(subcommand)]
     Data(data::Command),
-    /// Look after the runs that evaluate keeps
+    /// Look after the runs that evaluate and paper keep
     #[command(subcommand)]
     Cache(cache::Command),
 }

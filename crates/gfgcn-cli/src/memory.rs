@@ -17,9 +17,14 @@ pub(crate) fn check(what: &str, needed: u64, remedy: &'static str) -> Result<()>
 
 /// Bytes that can still be had: the least of what the machine, the control group and the process's
 /// own limit leave; `None` where the system does not say.
-pub(crate) fn available() -> Option<u64> {
+fn available() -> Option<u64> {
     let address_space = address_space().map(|space| space.saturating_sub(reserved()));
     [memory(), address_space].into_iter().flatten().min()
+}
+
+/// A limit on what is taken at a time, lowered to half of what can still be had.
+pub(crate) fn budget(limit: u64) -> u64 {
+    available().map_or(limit, |free| limit.min(free / 2))
 }
 
 fn memory() -> Option<u64> {

@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         scope: if arguments.full { Scope::Full } else { Scope::Quick },
         cache: cache.as_ref(),
         only_finished: arguments.finished,
-        memory: memory::available().map_or(BYTES, |free| BYTES.min(free / 2)),
+        memory: memory::budget(BYTES),
         say: &|what| {
             if !arguments.finished {
                 output.note(format!("[{}] {what}", seconds(start.elapsed())));

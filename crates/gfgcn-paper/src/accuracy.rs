@@ -182,7 +182,7 @@ fn every(scope: Scope, models: &[Model]) -> impl Iterator<Item = (Model, usize)>
 }
 
 /// The depths of a model that is trained, with what is trained at each.
-fn trained(scope: Scope, model: Model) -> (Vec<usize>, Vec<Baseline>) {
+pub(crate) fn trained(scope: Scope, model: Model) -> (Vec<usize>, Vec<Baseline>) {
     let depths = scope.depths(model).iter();
     depths
         .filter_map(|&depth| match model.at(depth) {

@@ -25,8 +25,8 @@ struct Trace {
 }
 
 #[derive(Serialize)]
-struct TraceKey {
-    data: DataKey,
+struct TraceKey<'a> {
+    data: &'a DataKey,
     filter: Filter,
     training: Training,
     split: SplitKey,
@@ -37,7 +37,7 @@ fn trace(lab: &Lab<'_>, subject: &Subject, filter: Filter) -> Result<Option<Trac
     let (dataset, split) = (&subject.dataset, &subject.splits[0]);
     let training = Training::default();
     let key = TraceKey {
-        data: DataKey::new(dataset),
+        data: &subject.key,
         filter,
         training,
         split: SplitKey::new(split),

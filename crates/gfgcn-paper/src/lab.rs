@@ -59,13 +59,12 @@ impl Lab<'_> {
         filters: &[Filter],
         options: Options,
     ) -> Result<Vec<Option<Fits>>> {
-        let data = self.cache.map(|_| DataKey::new(&subject.dataset));
         let key = |filter: Filter| {
             let splits = splits.iter().map(SplitKey::new).collect();
-            data.as_ref().map(|data| FitsKey { data, filter, options, splits })
+            FitsKey { data: &subject.key, filter, options, splits }
         };
         let mut known: Vec<Option<Fits>> =
-            filters.iter().map(|&filter| self.cache?.get(&key(filter)?)).collect();
+            filters.iter().map(|&filter| self.cache?.get(&key(filter))).collect();
         let missing: Vec<Filter> = filters
             .iter()
             .zip(&known)
@@ -87,8 +86,8 @@ impl Lab<'_> {
             });
             for slot in known.iter_mut().filter(|slot| slot.is_none()) {
                 let fits = fresh.next().expect("one for every filter that was missing");
-                if let (Some(cache), Some(key)) = (self.cache, key(fits.filter)) {
-                    cache.put(&key, &fits);
+                if let Some(cache) = self.cache {
+                    cache.put(&key(fits.filter), &fits);
                 }
                 *slot = Some(fits);
             }

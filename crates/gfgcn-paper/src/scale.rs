@@ -6,7 +6,7 @@ use gfgcn::Result;
 use gfgcn::filter::{
     DEFAULT_TAU, DEFAULT_TIME, Filter, FilterBank, MAX_DEPTH, Tolerance, propagate,
 };
-use gfgcn::graph::{Graph, Normalization, Propagator};
+use gfgcn::graph::{Normalization, Propagator};
 use gfgcn::matrix::Matrix;
 
 /// ‖F − mean of its rows‖ relative to that of X, by depth, for both normalisations.
@@ -30,9 +30,8 @@ pub(crate) fn figure(subject: &Subject) -> Result<Figure> {
 }
 
 fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
-    let graph = subject.dataset.graph();
     let features = subject.dataset.features();
-    let propagator = Propagator::new(graph, normalization);
+    let propagator = Propagator::new(subject.dataset.graph(), normalization);
     let filtered = |filter: Filter| {
         let bank = FilterBank::new(&[filter], Tolerance::default());
         propagate::<f32>(&propagator, &bank, features, None)[0].to_matrix()
@@ -53,8 +52,10 @@ fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
         let limit = match model {
             // As good as the heat kernel: they differ by T²/2K.
             Model::Dgc => centred_norm(&filtered(Filter::dgc(MAX_DEPTH, DEFAULT_TIME)?)) / unit,
-            Model::Ssgc => centred_norm(&limit(graph, normalization, &x, DEFAULT_TAU)) / unit,
-            _ => centred_norm(&limit(graph, normalization, &x, 0.0)) / unit,
+            Model::Ssgc => {
+                centred_norm(&limit(propagator.degrees(), normalization, &x, DEFAULT_TAU)) / unit
+            }
+            _ => centred_norm(&limit(propagator.degrees(), normalization, &x, 0.0)) / unit,
         };
         // Rounding leaves a little of what is zero.
         if limit > 1e-9 {
@@ -79,14 +80,8 @@ fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
     })
 }
 
-/// τ X + (1 − τ) Â^∞ X for a connected graph: the largest eigenvalue of Â is 1, with one eigenvector.
-fn limit(graph: &Graph, normalization: Normalization, x: &Matrix<f64>, tau: f64) -> Matrix<f64> {
-    let degrees: Vec<f64> = (0..graph.nodes())
-        .map(|node| match graph.weights(node) {
-            Some(weights) => 1.0 + weights.iter().map(|&w| f64::from(w)).sum::<f64>(),
-            None => 1.0 + graph.degree(node) as f64,
-        })
-        .collect();
+/// τ X + (1 − τ) Â^∞ X for a connected graph with degrees D̃: the largest eigenvalue of Â is 1, with one eigenvector.
+fn limit(degrees: &[f64], normalization: Normalization, x: &Matrix<f64>, tau: f64) -> Matrix<f64> {
     let total: f64 = degrees.iter().sum();
     // Â^∞ = right · leftᵀ.
     let (right, left): (Vec<f64>, Vec<f64>) = degrees

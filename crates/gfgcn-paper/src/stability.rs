@@ -1,8 +1,9 @@
 //! Stability: how much accuracies spread when nothing but the seed changes.
 
+use crate::accuracy::trained;
 use crate::lab::Lab;
 use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
-use crate::subject::{Model, Scope, Subject, Way};
+use crate::subject::{Model, Scope, Subject};
 use gfgcn::Result;
 use gfgcn::metrics::Summary;
 use gfgcn::split::Split;
@@ -30,14 +31,7 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
     let mut series = Vec::new();
     for model in Model::ALL {
         let depths = lab.scope.depths(model);
-        let ways: Vec<_> = depths.iter().map(|&depth| model.at(depth)).collect();
-        let trained: Vec<_> = ways
-            .iter()
-            .filter_map(|way| match way {
-                Way::Trained(baseline) => Some(*baseline),
-                Way::ClosedForm(_) => None,
-            })
-            .collect();
+        let (_, trained) = trained(lab.scope, model);
         let seeds: Vec<Split> = vec![subject.splits[0].clone(); lab.scope.runs(model)];
         // Two runs are the fewest that spread.
         let spreads: Vec<Option<f64>> = if trained.is_empty() {

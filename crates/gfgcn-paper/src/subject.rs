@@ -5,7 +5,7 @@ use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter};
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Options, Result};
-use gfgcn_baselines::{Appnp, Baseline, Gat, Gcn, Gcnii, JkNet, Jump};
+use gfgcn_baselines::{Appnp, Baseline, DataKey, Gat, Gcn, Gcnii, JkNet, Jump};
 use serde::Serialize;
 
 /// The depths of the paper's tables.
@@ -63,6 +63,8 @@ pub struct Subject {
     pub dataset: Dataset,
     /// Twenty splits 1:1:8 of each class, with the seeds 0 to 19.
     pub splits: Vec<Split>,
+    /// The data in keys of the cache; walks through all of them, so it is made once.
+    pub(crate) key: DataKey,
 }
 
 impl Subject {
@@ -75,7 +77,8 @@ impl Subject {
         let splits = (0..SPLITS as u64)
             .map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed))
             .collect::<Result<_>>()?;
-        Ok(Subject { which, dataset, splits })
+        let key = DataKey::new(&dataset);
+        Ok(Subject { which, dataset, splits, key })
     }
 }
 

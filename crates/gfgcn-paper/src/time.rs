@@ -37,8 +37,8 @@ struct Seconds {
 }
 
 #[derive(Serialize)]
-struct TimeKey {
-    data: DataKey,
+struct TimeKey<'a> {
+    data: &'a DataKey,
     model: Model,
     depth: usize,
     threads: usize,
@@ -121,8 +121,7 @@ fn seconds(
 ) -> Result<Option<Seconds>> {
     let (dataset, split) = (&subject.dataset, &subject.splits[0]);
     let threads = rayon::current_num_threads();
-    let data = DataKey::new(dataset);
-    let key = TimeKey { data, model, depth, threads, what: "seconds" };
+    let key = TimeKey { data: &subject.key, model, depth, threads, what: "seconds" };
     lab.once(&key, || {
         let clock = Instant::now();
         let training = match model.at(depth) {

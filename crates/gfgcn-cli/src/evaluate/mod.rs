@@ -229,8 +229,7 @@ impl Arguments {
         if filters.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let memory =
-            memory::available().map_or(FILTERED_BYTES, |free| FILTERED_BYTES.min(free / 2));
+        let memory = memory::budget(FILTERED_BYTES);
         let options = self.settings.options();
         let evaluation = Evaluation { filters, splits: splits.to_vec(), options, memory };
         memory::check(
@@ -262,7 +261,7 @@ impl Arguments {
         // A single split says nothing about the luck of the initial weights: it is run many times.
         let runs = if self.split.is_given() { self.training.runs_on_a_given_split() } else { 1 };
         let splits = (0..runs).flat_map(|_| splits.iter().cloned()).collect();
-        let (seed, memory) = (self.seed(), trained::memory());
+        let (seed, memory) = (self.seed(), memory::budget(trained::RUN_BYTES));
         let comparison = Comparison { dataset, models, splits, seed, training, memory };
         trained::run(&comparison, self.training.cache(output).as_ref(), output)
     }

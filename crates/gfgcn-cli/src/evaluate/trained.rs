@@ -10,12 +10,7 @@ use std::time::Duration;
 /// What takes longer is announced.
 const LONG: Duration = Duration::from_secs(60);
 /// Runs that go on at a time take no more than this together, unless one alone does.
-const RUN_BYTES: u64 = 8 << 30;
-
-/// Bytes that runs may take together.
-pub(super) fn memory() -> u64 {
-    memory::available().map_or(RUN_BYTES, |free| RUN_BYTES.min(free / 2))
-}
+pub(super) const RUN_BYTES: u64 = 8 << 30;
 
 /// Trains every model on every split, or finds it in the cache.
 pub(super) fn run(

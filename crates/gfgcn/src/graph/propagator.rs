@@ -124,6 +124,11 @@ impl<'g> Propagator<'g> {
         self.walk.graph.nodes()
     }
 
+    /// D̃: each node's summed edge weights, plus 1 for its self-loop.
+    pub fn degrees(&self) -> &[f64] {
+        &self.walk.degrees
+    }
+
     /// Entries of Ã: every edge in both directions and the self-loops.
     pub fn nonzeros(&self) -> usize {
         2 * self.walk.graph.edges() + self.nodes()
