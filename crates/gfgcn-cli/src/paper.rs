@@ -1,6 +1,7 @@
 //! `gfgcn paper`: the experiments of the paper, run again and shown beside its numbers.
 
 use crate::output::{Output, count, seconds};
+use crate::progress::{self, Unit};
 use crate::source::open;
 use crate::{Global, data_folder, interrupt, memory, run_cache};
 use clap::Args;
@@ -66,25 +67,33 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let cache = if arguments.no_cache { None } else { run_cache::open(output) };
     let subjects = subjects(global)?;
     let parts = if arguments.only.is_empty() { Part::ALL.to_vec() } else { arguments.only.clone() };
-    let start = Instant::now();
     let lab = Lab {
         scope: if arguments.full { Scope::Full } else { Scope::Quick },
         cache: cache.as_ref(),
         only_finished: arguments.finished,
         memory: memory::budget(BYTES),
-        say: &|what| {
-            if !arguments.finished {
-                output.note(format!("[{}] {what}", seconds(start.elapsed())));
-            }
-        },
+        begin: &|_, _| {},
         progress: &|| {},
     };
-    let time = estimate(&lab, &subjects, &parts);
+    let start = Instant::now();
+    let time = progress::show(output, "trying a few epochs", Unit::Time, |_| {
+        estimate(&lab, &subjects, &parts)
+    });
     if time.as_secs() >= LONG_SECONDS {
         let kept = if cache.is_some() { "; finished work is kept" } else { "" };
         output.note(format!("training takes about {}{kept}", seconds(time)));
     }
-    let mut report = experiments(&lab, &subjects, &parts)?;
+    let mut report = progress::show(output, "reading", Unit::Steps, |progress| {
+        let begin = |what: &str, steps: usize| {
+            // Where there is no bar to say it, a line does.
+            if !output.shows_progress() {
+                output.note(format!("[{}] {what}", seconds(start.elapsed())));
+            }
+            progress.begin(what.to_owned(), steps as u64);
+        };
+        let lab = Lab { begin: &begin, progress: &|| progress.advance(), ..lab };
+        experiments(&lab, &subjects, &parts)
+    })?;
     report.about = about(lab.scope);
     if arguments.finished {
         report

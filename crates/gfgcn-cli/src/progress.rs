@@ -2,7 +2,9 @@
 
 use crate::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,14 +21,25 @@ pub(crate) enum Unit {
     Time,
 }
 
-/// Counts that a bar follows.
-#[derive(Default)]
+/// What a bar follows.
 pub(crate) struct Progress {
+    message: Mutex<Cow<'static, str>>,
     done: AtomicU64,
     total: AtomicU64,
 }
 
 impl Progress {
+    fn new(message: &'static str) -> Self {
+        Progress { message: Mutex::new(message.into()), done: 0.into(), total: 0.into() }
+    }
+
+    /// Goes on to other work, counted from 0.
+    pub(crate) fn begin(&self, message: String, total: u64) {
+        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = message.into();
+        self.set(0);
+        self.set_total(total);
+    }
+
     pub(crate) fn set_total(&self, total: u64) {
         self.total.store(total, Ordering::Relaxed);
     }
@@ -47,13 +60,13 @@ pub(crate) fn show<T>(
     unit: Unit,
     work: impl FnOnce(&Progress) -> T,
 ) -> T {
-    let progress = Progress::default();
+    let progress = Progress::new(message);
     if !output.shows_progress() {
         return work(&progress);
     }
     let finished = AtomicBool::new(false);
     thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch(&progress, &finished, message, unit));
+        let watcher = scope.spawn(|| watch(&progress, &finished, unit));
         let result = work(&progress);
         finished.store(true, Ordering::Release);
         watcher.thread().unpark();
@@ -61,7 +74,7 @@ pub(crate) fn show<T>(
     })
 }
 
-fn watch(progress: &Progress, finished: &AtomicBool, message: &'static str, unit: Unit) {
+fn watch(progress: &Progress, finished: &AtomicBool, unit: Unit) {
     let start = Instant::now();
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     let template = match unit {
@@ -70,7 +83,6 @@ fn watch(progress: &Progress, finished: &AtomicBool, message: &'static str, unit
         Unit::Bytes => "{msg} {wide_bar} {bytes}/{total_bytes} ({bytes_per_sec}, {eta} left)",
     };
     bar.set_style(ProgressStyle::with_template(template).expect("the template is well formed"));
-    bar.set_message(message);
     let mut shown = false;
     while !finished.load(Ordering::Acquire) {
         thread::park_timeout(if shown { REFRESH } else { PATIENCE });
@@ -81,6 +93,7 @@ fn watch(progress: &Progress, finished: &AtomicBool, message: &'static str, unit
             bar.set_draw_target(ProgressDrawTarget::stderr());
             shown = true;
         }
+        bar.set_message(progress.message.lock().unwrap_or_else(PoisonError::into_inner).clone());
         bar.set_length(progress.total.load(Ordering::Relaxed));
         bar.set_position(progress.done.load(Ordering::Relaxed));
         bar.tick();

@@ -37,24 +37,26 @@ fn runs(scope: Scope) -> usize {
 }
 
 fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
-    (lab.say)(&format!("{}: descent against the closed form", subject.which.title()));
     let filters: Vec<Filter> =
         DEPTHS.iter().filter_map(|&depth| Model::GfSgc.filter(depth)).collect();
     let splits = &subject.splits[..runs(lab.scope)];
-    let chosen = lab.fit(subject, &subject.splits, &filters, options())?;
+    let chosen = lab.fit("λ by depth", subject, &subject.splits, &filters, options())?;
     let (mut solved, mut descended) = (Vec::new(), Vec::new());
     for fits in chosen.into_iter().flatten() {
         let (filter, lambda) = (fits.filter, fits.median_lambda());
         let options = Options { selection: Selection::fixed(lambda)?, ..Options::default() };
-        let exact = lab.fit(subject, splits, &[filter], options)?.swap_remove(0);
+        let depth = filter.depth();
+        let what = format!("closed form with one λ, K = {depth}");
+        let exact = lab.fit(&what, subject, splits, &[filter], options)?.swap_remove(0);
         let model = Baseline::Dual(Dual { filter, lambda });
         let training = Training { epochs: EPOCHS, ..Training::default() };
-        let runs = lab.train(subject, splits, vec![model], training)?.swap_remove(0);
+        let what = format!("descent with the same λ, K = {depth}");
+        let runs = lab.train(&what, subject, splits, model, training)?;
         let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
         let Some(exact) = exact.filter(|_| !accuracies.is_empty()) else { continue };
         let point = |accuracies: &[f64]| {
             let Summary { mean, std_error, .. } = Summary::of(accuracies);
-            Point { x: filter.depth() as f64, y: mean, error: std_error }
+            Point { x: depth as f64, y: mean, error: std_error }
         };
         solved.push(point(&exact.accuracies));
         descended.push(point(&accuracies));

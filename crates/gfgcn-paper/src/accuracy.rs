@@ -5,11 +5,9 @@ use crate::published::Published;
 use crate::report::{Axis, Cell, Figure, Panel, Point, Row, Scale, Series, Style, Table, Unit};
 use crate::subject::{DEPTHS, Model, SPLITS, Scope, Subject, Way, Which, options};
 use gfgcn::Result;
-use gfgcn::filter::Filter;
 use gfgcn::metrics::Summary;
-use gfgcn_baselines::{Baseline, Training};
+use gfgcn_baselines::Training;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// Accuracies in percent of every model at every depth on one graph, one per run.
 #[derive(Clone, Debug)]
@@ -19,69 +17,60 @@ pub struct Accuracies {
 }
 
 impl Accuracies {
-    /// Measures those of some models.
+    /// Measures those of some models on some graphs: what is quick first, so that a run that is stopped has
+    /// most to show.
     ///
     /// # Errors
     /// As [`gfgcn::evaluation::Evaluation::run`] and [`gfgcn_baselines::Comparison::run`].
-    pub fn measure(lab: &Lab<'_>, subject: &Subject, models: &[Model]) -> Result<Self> {
-        let title = subject.which.title();
-        let mut cells = BTreeMap::new();
-        (lab.say)(&format!("{title}: closed forms at all depths"));
-        let filters: Vec<(Model, usize, Filter)> = every(lab.scope, models)
-            .filter_map(|(model, depth)| match model.at(depth) {
-                Way::ClosedForm(filter) => Some((model, depth, filter)),
-                Way::Trained(_) => None,
-            })
-            .collect();
-        let plain: Vec<Filter> = filters.iter().map(|&(_, _, filter)| filter).collect();
-        let fits = lab.fit(subject, &subject.splits, &plain, options())?;
-        for ((model, depth, _), fits) in filters.into_iter().zip(fits) {
-            cells.extend(fits.map(|fits| ((model, depth), fits.accuracies)));
-        }
-        for &model in models {
-            let (depths, models) = trained(lab.scope, model);
-            if models.is_empty() {
-                continue;
-            }
-            (lab.say)(&format!("{title}: {} at {} depths", model.name(), depths.len()));
-            let splits = &subject.splits[..lab.scope.runs(model)];
-            let runs = lab.train(subject, splits, models, Training::default())?;
-            for (depth, runs) in depths.into_iter().zip(runs) {
-                let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
-                if !accuracies.is_empty() {
-                    cells.insert((model, depth), accuracies);
+    pub fn measure(lab: &Lab<'_>, subjects: &[Subject], models: &[Model]) -> Result<Vec<Self>> {
+        let solve = |subject| Self::solve(lab, subject, models);
+        let mut all = subjects.iter().map(solve).collect::<Result<Vec<Accuracies>>>()?;
+        for depth in DEPTHS {
+            for (subject, of_subject) in subjects.iter().zip(&mut all) {
+                for &model in models {
+                    of_subject.train(lab, subject, model, depth)?;
                 }
             }
         }
-        Ok(Accuracies { which: subject.which, cells })
+        Ok(all)
     }
 
-    /// How long the trainings that are not known take, about. Each model is tried at one depth: networks
-    /// take longer in proportion to theirs, linear models do not.
-    pub fn estimate(lab: &Lab<'_>, subject: &Subject) -> Duration {
-        const TRIED: usize = 8;
-        let mut total = 0.0;
-        for model in Model::ALL {
-            let Way::Trained(tried) = model.at(TRIED) else { continue };
-            let splits = &subject.splits[..lab.scope.runs(model)];
-            let comparison = |models| lab.comparison(subject, splits, models, Training::default());
-            let (depths, models) = trained(lab.scope, model);
-            let all = comparison(models);
-            let known = all.known(lab.cache);
-            let missing = depths.iter().zip(known.missing_by_model());
-            let runs: f64 = missing
-                .map(|(&depth, runs)| {
-                    let longer = if model.is_network() { depth as f64 / TRIED as f64 } else { 1.0 };
-                    runs as f64 * longer
-                })
-                .sum();
-            if runs > 0.0 {
-                let one = comparison(vec![tried]);
-                let time = one.estimate(&one.known(None)).as_secs_f64();
-                total += runs * time / splits.len() as f64;
+    /// Those of the closed forms, which share their products.
+    fn solve(lab: &Lab<'_>, subject: &Subject, models: &[Model]) -> Result<Self> {
+        let mut places = Vec::new();
+        let mut filters = Vec::new();
+        for (model, depth) in models.iter().flat_map(|&model| DEPTHS.map(|depth| (model, depth))) {
+            if let Way::ClosedForm(filter) = model.at(depth) {
+                places.push((model, depth));
+                filters.push(filter);
             }
         }
-        Duration::from_secs_f64(total)
+        let what = "closed forms at all depths";
+        let fits = lab.fit(what, subject, &subject.splits, &filters, options())?;
+        let finished = places.into_iter().zip(fits);
+        let cells = finished.filter_map(|(place, fits)| Some((place, fits?.accuracies)));
+        Ok(Accuracies { which: subject.which, cells: cells.collect() })
+    }
+
+    /// Adds those of a model at a depth, if it is trained and to be run there.
+    fn train(
+        &mut self,
+        lab: &Lab<'_>,
+        subject: &Subject,
+        model: Model,
+        depth: usize,
+    ) -> Result<()> {
+        let Way::Trained(baseline) = model.at(depth) else { return Ok(()) };
+        if !lab.scope.depths(model).contains(&depth) {
+            return Ok(());
+        }
+        let splits = &subject.splits[..lab.scope.runs(model)];
+        let what = format!("{}, K = {depth}", model.name());
+        let runs = lab.train(&what, subject, splits, baseline, Training::default())?;
+        if !runs.is_empty() {
+            self.cells.insert((model, depth), runs.iter().map(|run| run.accuracy).collect());
+        }
+        Ok(())
     }
 
     /// The graph.
@@ -173,23 +162,6 @@ pub(crate) fn figure(accuracies: &[Accuracies]) -> Figure {
             .into(),
         panels: accuracies.iter().map(Accuracies::panel).collect(),
     }
-}
-
-/// Every model at every depth that is run.
-fn every(scope: Scope, models: &[Model]) -> impl Iterator<Item = (Model, usize)> {
-    let depths = move |&model| scope.depths(model).iter().map(move |&depth| (model, depth));
-    models.iter().flat_map(depths)
-}
-
-/// The depths of a model that is trained, with what is trained at each.
-pub(crate) fn trained(scope: Scope, model: Model) -> (Vec<usize>, Vec<Baseline>) {
-    let depths = scope.depths(model).iter();
-    depths
-        .filter_map(|&depth| match model.at(depth) {
-            Way::Trained(baseline) => Some((depth, baseline)),
-            Way::ClosedForm(_) => None,
-        })
-        .unzip()
 }
 
 fn protocol(scope: Scope) -> String {

@@ -33,7 +33,7 @@ struct TraceKey<'a> {
     what: &'static str,
 }
 
-fn trace(lab: &Lab<'_>, subject: &Subject, filter: Filter) -> Result<Option<Trace>> {
+fn trace(lab: &Lab<'_>, what: &str, subject: &Subject, filter: Filter) -> Result<Option<Trace>> {
     let (dataset, split) = (&subject.dataset, &subject.splits[0]);
     let training = Training::default();
     let key = TraceKey {
@@ -43,7 +43,7 @@ fn trace(lab: &Lab<'_>, subject: &Subject, filter: Filter) -> Result<Option<Trac
         split: SplitKey::new(split),
         what: "first gradient and losses",
     };
-    lab.once(&key, || {
+    lab.once(what, subject, training.epochs, &key, || {
         let model = Baseline::logistic(filter);
         let trainer = Trainer::new(dataset, model, training, std::slice::from_ref(split))?;
         let mut watch = |_: &_| {
@@ -104,11 +104,11 @@ fn pair(
     name: &str,
     cases: &[(String, Filter)],
 ) -> Result<[Panel; 2]> {
-    (lab.say)(&format!("{}: gradients and losses of {name}", subject.which.title()));
     let (mut names, mut traces) = (Vec::new(), Vec::new());
-    for (name, filter) in cases {
-        if let Some(trace) = trace(lab, subject, *filter)? {
-            names.push(name);
+    for (case, filter) in cases {
+        let what = format!("gradients and losses of {name}, {case}");
+        if let Some(trace) = trace(lab, &what, subject, *filter)? {
+            names.push(case);
             traces.push(trace);
         }
     }

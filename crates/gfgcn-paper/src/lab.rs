@@ -9,6 +9,7 @@ use gfgcn_baselines::{Baseline, Cache, Comparison, DataKey, Run, SplitKey, Train
 use serde::{Deserialize, Serialize};
 
 /// What experiments need besides data.
+#[derive(Clone, Copy)]
 pub struct Lab<'a> {
     /// How much is run.
     pub scope: Scope,
@@ -18,9 +19,9 @@ pub struct Lab<'a> {
     pub only_finished: bool,
     /// Bytes that may be taken at a time.
     pub memory: u64,
-    /// Told what is being done.
-    pub say: &'a (dyn Fn(&str) + Sync),
-    /// Told after every epoch of training and every solution.
+    /// Told what is done next, and how many epochs of training and solutions it takes.
+    pub begin: &'a (dyn Fn(&str, usize) + Sync),
+    /// Told after every one of them.
     pub progress: &'a (dyn Fn() + Sync),
 }
 
@@ -54,6 +55,7 @@ impl Lab<'_> {
     /// that are not finished and not to be run.
     pub(crate) fn fit(
         &self,
+        what: &str,
         subject: &Subject,
         splits: &[Split],
         filters: &[Filter],
@@ -72,6 +74,7 @@ impl Lab<'_> {
             .map(|(&filter, _)| filter)
             .collect();
         if !missing.is_empty() && !self.only_finished {
+            self.begin(subject, what, missing.len() * splits.len());
             let evaluation = Evaluation {
                 filters: missing,
                 splits: splits.to_vec(),
@@ -95,22 +98,25 @@ impl Lab<'_> {
         Ok(known)
     }
 
-    /// Trains models on some splits of a graph, one run on each, with the seeds from 0 on. Runs that are not
+    /// Trains a model on some splits of a graph, one run on each, with the seeds from 0 on. Runs that are not
     /// finished and not to be run are missing.
     pub(crate) fn train(
         &self,
+        what: &str,
         subject: &Subject,
         splits: &[Split],
-        models: Vec<Baseline>,
+        model: Baseline,
         training: Training,
-    ) -> Result<Vec<Vec<Run>>> {
-        let comparison = self.comparison(subject, splits, models, training);
+    ) -> Result<Vec<Run>> {
+        let comparison = self.comparison(subject, splits, vec![model], training);
         let known = comparison.known(self.cache);
         if self.only_finished {
-            return Ok(known.into_runs());
+            return Ok(known.into_runs().swap_remove(0));
         }
-        let outcomes = comparison.run(known, self.cache, self.progress)?;
-        Ok(outcomes.into_iter().map(|outcome| outcome.runs).collect())
+        if known.missing() > 0 {
+            self.begin(subject, what, known.missing() * training.epochs);
+        }
+        Ok(comparison.run(known, self.cache, self.progress)?.swap_remove(0).runs)
     }
 
     pub(crate) fn comparison<'s>(
@@ -124,10 +130,13 @@ impl Lab<'_> {
         Comparison { dataset, models, splits, seed: 0, training, memory }
     }
 
-    /// Does work whose result fits into the cache, unless it is known. None if it is not finished and not
-    /// to be done.
+    /// Does work of some steps whose result fits into the cache, unless it is known. None if it is not
+    /// finished and not to be done.
     pub(crate) fn once<V: Serialize + for<'de> Deserialize<'de>>(
         &self,
+        what: &str,
+        subject: &Subject,
+        steps: usize,
         key: &impl Serialize,
         work: impl FnOnce() -> Result<V>,
     ) -> Result<Option<V>> {
@@ -135,10 +144,15 @@ impl Lab<'_> {
         if known.is_some() || self.only_finished {
             return Ok(known);
         }
+        self.begin(subject, what, steps);
         let result = work()?;
         if let Some(cache) = self.cache {
             cache.put(key, &result);
         }
         Ok(Some(result))
+    }
+
+    fn begin(&self, subject: &Subject, what: &str, steps: usize) {
+        (self.begin)(&format!("{}: {what}", subject.which.title()), steps);
     }
 }

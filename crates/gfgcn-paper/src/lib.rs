@@ -8,6 +8,7 @@
 mod ablation;
 mod accuracy;
 mod density;
+mod estimate;
 mod gradients;
 mod lab;
 mod part;
@@ -19,7 +20,8 @@ mod subject;
 mod time;
 
 pub use accuracy::Accuracies;
+pub use estimate::estimate;
 pub use lab::Lab;
-pub use part::{Part, estimate, run};
+pub use part::{Part, run};
 pub use published::Published;
 pub use subject::{DEPTHS, Model, SPLITS, Scope, Subject, Which};

@@ -9,7 +9,6 @@ use crate::{ablation, gradients, scale, stability, time};
 use gfgcn::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 /// A part of the report that can be asked for by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,10 +84,7 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
     let wants = |part: Part| parts.contains(&part);
     let (mut tables, mut figures): (Vec<Table>, Vec<Figure>) = (Vec::new(), Vec::new());
     if wants(Part::Overall) || wants(Part::Depth) || wants(Part::Accuracy) {
-        let accuracies = subjects
-            .iter()
-            .map(|subject| Accuracies::measure(lab, subject, &Model::ALL))
-            .collect::<Result<Vec<Accuracies>>>()?;
+        let accuracies = Accuracies::measure(lab, subjects, &Model::ALL)?;
         if wants(Part::Overall) {
             tables.push(accuracy::overall(&accuracies, &published, lab.scope));
         }
@@ -121,13 +117,4 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
     let missing = Which::ALL.into_iter().filter(|&which| find(which).is_none());
     let remarks = missing.map(|which| format!("{} was not found and is left out.", which.title()));
     Ok(Report { about: Vec::new(), remarks: remarks.collect(), tables, figures })
-}
-
-/// How long the trainings of the accuracy tables take that are not known, about.
-pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration {
-    let of_accuracies = [Part::Overall, Part::Depth, Part::Accuracy];
-    if lab.only_finished || !of_accuracies.iter().any(|part| parts.contains(part)) {
-        return Duration::ZERO;
-    }
-    subjects.iter().map(|subject| Accuracies::estimate(lab, subject)).sum()
 }

@@ -1,21 +1,19 @@
 //! Stability: how much accuracies spread when nothing but the seed changes.
 
-use crate::accuracy::trained;
 use crate::lab::Lab;
 use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
-use crate::subject::{Model, Scope, Subject};
+use crate::subject::{Model, Scope, Subject, Way};
 use gfgcn::Result;
 use gfgcn::metrics::Summary;
 use gfgcn::split::Split;
-use gfgcn_baselines::{Run, Training};
+use gfgcn_baselines::Training;
 
 /// Standard deviation over seeds on one split, by depth; quickly, on the first graph only.
 pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
-    let shown = match lab.scope {
-        Scope::Quick => &subjects[..subjects.len().min(1)],
-        Scope::Full => subjects,
-    };
-    let panels = shown.iter().map(|subject| panel(lab, subject)).collect::<Result<Vec<Panel>>>()?;
+    let panels = shown(lab.scope, subjects)
+        .iter()
+        .map(|subject| panel(lab, subject))
+        .collect::<Result<Vec<Panel>>>()?;
     Ok(Figure {
         id: "stability".into(),
         title: "Spread over seeds".into(),
@@ -26,29 +24,32 @@ pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
     })
 }
 
+/// The graphs it is shown of.
+pub(crate) fn shown(scope: Scope, subjects: &[Subject]) -> &[Subject] {
+    match scope {
+        Scope::Quick => &subjects[..subjects.len().min(1)],
+        Scope::Full => subjects,
+    }
+}
+
 fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
-    (lab.say)(&format!("{}: spread over seeds", subject.which.title()));
     let mut series = Vec::new();
     for model in Model::ALL {
-        let depths = lab.scope.depths(model);
-        let (_, trained) = trained(lab.scope, model);
-        let seeds: Vec<Split> = vec![subject.splits[0].clone(); lab.scope.runs(model)];
-        // Two runs are the fewest that spread.
-        let spreads: Vec<Option<f64>> = if trained.is_empty() {
-            vec![Some(0.0); depths.len()]
-        } else {
-            let runs = lab.train(subject, &seeds, trained, Training::default())?;
-            let spread = |runs: &Vec<Run>| {
-                let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
-                Summary::of(&accuracies).std
+        let seeds = seeds(lab.scope, subject, model);
+        let mut points = Vec::new();
+        for &depth in lab.scope.depths(model) {
+            let spread = match model.at(depth) {
+                Way::ClosedForm(_) => Some(0.0),
+                Way::Trained(baseline) => {
+                    let what = format!("spread of {}, K = {depth}", model.name());
+                    let runs = lab.train(&what, subject, &seeds, baseline, Training::default())?;
+                    let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
+                    // None of fewer than two runs.
+                    Summary::of(&accuracies).std
+                }
             };
-            runs.iter().map(spread).collect()
-        };
-        let points = depths.iter().zip(spreads);
-        let point = |(&depth, y): (&usize, Option<f64>)| {
-            Some(Point { x: depth as f64, y: y?, error: None })
-        };
-        let points = points.filter_map(point).collect();
+            points.extend(spread.map(|y| Point { x: depth as f64, y, error: None }));
+        }
         series.push(Series { name: model.name().into(), style: Style::Dots, points });
     }
     Ok(Panel {
@@ -57,4 +58,9 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
         y: Axis { label: "standard deviation in points".into(), scale: Scale::Linear },
         series,
     })
+}
+
+/// The first split, once for every seed of a model.
+pub(crate) fn seeds(scope: Scope, subject: &Subject, model: Model) -> Vec<Split> {
+    vec![subject.splits[0].clone(); scope.runs(model)]
 }

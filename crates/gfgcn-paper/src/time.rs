@@ -53,7 +53,6 @@ pub(crate) fn tables(
 ) -> Result<[Table; 2]> {
     let mut rows = Vec::new();
     for model in MODELS {
-        (lab.say)(&format!("{}: time of {}", subject.which.title(), model.name()));
         let cells = DEPTHS
             .iter()
             .map(|&depth| {
@@ -122,9 +121,15 @@ fn seconds(
     let (dataset, split) = (&subject.dataset, &subject.splits[0]);
     let threads = rayon::current_num_threads();
     let key = TimeKey { data: &subject.key, model, depth, threads, what: "seconds" };
-    lab.once(&key, || {
+    let what = format!("time of {}, K = {depth}", model.name());
+    let training = Training::default();
+    let steps = match model.at(depth) {
+        Way::ClosedForm(_) => 1,
+        Way::Trained(_) => training.epochs,
+    };
+    lab.once(&what, subject, steps, &key, || {
         let clock = Instant::now();
-        let training = match model.at(depth) {
+        let time = match model.at(depth) {
             Way::ClosedForm(filter) => {
                 let (options, splits) = (options(), vec![split.clone()]);
                 let evaluation =
@@ -133,7 +138,7 @@ fn seconds(
             }
             Way::Trained(baseline) => {
                 let splits = std::slice::from_ref(split);
-                let trainer = Trainer::new(dataset, baseline, Training::default(), splits)?;
+                let trainer = Trainer::new(dataset, baseline, training, splits)?;
                 let mut watch = |_: &_| {
                     (lab.progress)();
                     ControlFlow::Continue(())
@@ -141,6 +146,6 @@ fn seconds(
                 trainer.train(split, 0, &mut watch)?.train_time
             }
         };
-        Ok(Seconds { training: training.as_secs_f64(), total: clock.elapsed().as_secs_f64() })
+        Ok(Seconds { training: time.as_secs_f64(), total: clock.elapsed().as_secs_f64() })
     })
 }

@@ -40,7 +40,7 @@ fn counted<R>(cache: Option<&Cache>, work: impl FnOnce(&Lab<'_>) -> R) -> (R, us
         cache,
         only_finished: false,
         memory: 2 << 30,
-        say: &|_| {},
+        begin: &|_, _| {},
         progress: &count,
     };
     let result = work(&lab);
@@ -53,8 +53,9 @@ fn closed_forms_reach_the_published_accuracies() {
     let published = Published::load();
     for which in Which::ALL {
         let Some(subject) = subject(which) else { continue };
-        let (accuracies, _) =
-            counted(None, |lab| Accuracies::measure(lab, &subject, &CLOSED_FORMS).unwrap());
+        let (accuracies, _) = counted(None, |lab| {
+            Accuracies::measure(lab, &[subject], &CLOSED_FORMS).unwrap().swap_remove(0)
+        });
         for model in CLOSED_FORMS {
             for depth in DEPTHS.into_iter().filter(|&depth| (model, depth) != (Model::GfDgc, 2)) {
                 let ours = accuracies.at(model, depth).unwrap().0.mean;
@@ -86,7 +87,7 @@ fn finished_work_is_not_done_again() {
     assert_eq!(json(&first), json(&second));
     assert_eq!(json(&first), json(&third), "nothing is random");
     let closed = |cache| {
-        counted(Some(cache), |lab| Accuracies::measure(lab, &subjects[0], &CLOSED_FORMS).unwrap()).1
+        counted(Some(cache), |lab| Accuracies::measure(lab, &subjects, &CLOSED_FORMS).unwrap()).1
     };
     assert_eq!(closed(&cache), 420);
     assert_eq!(closed(&cache), 0);
@@ -104,7 +105,7 @@ fn unfinished_work_is_left_out() {
             cache: Some(&cache),
             only_finished: true,
             memory: 2 << 30,
-            say: &|_| {},
+            begin: &|_, _| {},
             progress: &|| panic!("nothing is to be run"),
         };
         run(&lab, &subjects, &Part::ALL).unwrap()
@@ -115,7 +116,7 @@ fn unfinished_work_is_left_out() {
     };
     assert_eq!(cells(&unfinished()), 0);
     counted(Some(&cache), |lab| {
-        Accuracies::measure(lab, &subjects[0], &[Model::GfSgc, Model::Sgc]).unwrap()
+        Accuracies::measure(lab, &subjects, &[Model::GfSgc, Model::Sgc]).unwrap()
     });
     // Two models at seven depths, and the best of each.
     assert_eq!(cells(&unfinished()), 2 * 7 + 2);
