@@ -6,14 +6,12 @@
 
 mod cache;
 mod data;
-pub mod data_folder;
 pub mod download;
 mod evaluate;
 mod faults;
 mod fit;
 mod inspect;
 mod interrupt;
-mod memory;
 mod output;
 mod paper;
 mod predict;

@@ -2,11 +2,12 @@
 
 use crate::output::{Output, count, seconds};
 use crate::progress::{self, Unit};
-use crate::source::open;
-use crate::{Global, data_folder, interrupt, memory, run_cache};
+use crate::{Global, interrupt, run_cache};
 use clap::Args;
 use gfgcn::Result;
+use gfgcn::memory;
 use gfgcn_baselines::Cache;
+use gfgcn_datasets::{folder, open};
 use gfgcn_paper::report::write;
 use gfgcn_paper::{Lab, Part, Scope, Subject, Which, estimate, run as experiments};
 use serde::Serialize;
@@ -128,14 +129,15 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 
 /// The graphs of the paper that are there.
 fn subjects(global: &Global) -> Result<Vec<Subject>> {
-    let folder = data_folder::resolve(global.data_dir.as_deref());
+    let folder = folder::resolve(global.data_dir.as_deref());
     let mut subjects = Vec::new();
     for which in Which::ALL {
         let name = which.key().replace('_', "-");
         let is_there = gfgcn_datasets::find(&name).is_some()
-            || folder.as_ref().is_ok_and(|folder| data_folder::find(folder, &name).is_some());
+            || folder.as_ref().is_ok_and(|folder| folder::find(folder, &name).is_some());
         if is_there {
-            subjects.push(Subject::new(which, &open(Path::new(&name), global)?)?);
+            subjects
+                .push(Subject::new(which, &open(Path::new(&name), global.data_dir.as_deref())?)?);
         }
     }
     Ok(subjects)

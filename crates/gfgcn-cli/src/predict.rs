@@ -3,9 +3,10 @@
 use crate::output::{Output, count, pairs, seconds, table};
 use crate::progress::{self, Progress, Unit};
 use crate::source::{Source, SplitSource, Target};
-use crate::{Global, interrupt, memory};
+use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::data::Dataset;
+use gfgcn::memory;
 use gfgcn::metrics::Metrics;
 use gfgcn::model::Predictions;
 use gfgcn::split::Split;

@@ -35,9 +35,9 @@ impl Progress {
 
     /// Goes on to other work, counted from 0.
     pub(crate) fn begin(&self, message: String, total: u64) {
-        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = message.into();
         self.set(0);
         self.set_total(total);
+        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = message.into();
     }
 
     pub(crate) fn set_total(&self, total: u64) {

@@ -1,12 +1,12 @@
 //! What the arguments for datasets, splits and outputs mean.
 
+use crate::Global;
 use crate::output::Output;
-use crate::{Global, data_folder};
 use clap::Args;
-use gfgcn::data::{Dataset, TableFiles, npz, planetoid, read_split, temporary_beside};
+use gfgcn::data::{Dataset, TableFiles, npz, read_split, temporary_beside};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
-use gfgcn_datasets::{BUNDLED, remote};
+use gfgcn_datasets::{has_extension, open, stem};
 use std::path::{Path, PathBuf};
 
 /// A dataset: by name, by path, or as separate tables.
@@ -31,7 +31,7 @@ impl Source {
     /// Reads the dataset and says what was repaired on the way.
     pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
         let dataset = match (&self.dataset, &self.edges, &self.features) {
-            (Some(dataset), ..) => open(dataset, global)?,
+            (Some(dataset), ..) => open(dataset, global.data_dir.as_deref())?,
             (None, Some(edges), Some(features)) => TableFiles {
                 edges: edges.clone(),
                 features: features.clone(),
@@ -52,95 +52,6 @@ impl Source {
             .filter_map(Option::as_deref)
             .collect()
     }
-}
-
-/// Opens a dataset by name or path. Names win: write `./cora` for a folder called cora.
-pub(crate) fn open(dataset: &Path, global: &Global) -> Result<Dataset> {
-    let name = dataset.to_str().filter(|text| !text.contains(std::path::MAIN_SEPARATOR));
-    if let Some(bundled) = name.and_then(gfgcn_datasets::find) {
-        return npz::from_bytes(bundled.bytes, bundled.name);
-    }
-    if dataset.exists() {
-        return open_path(dataset);
-    }
-    let Some(name) = name else { return Err(missing(dataset)) };
-    let folder = data_folder::resolve(global.data_dir.as_deref())?;
-    match data_folder::find(&folder, name) {
-        Some(path) => open_path(&path),
-        None => Err(unknown(name, &folder)),
-    }
-}
-
-fn open_path(path: &Path) -> Result<Dataset> {
-    let name = stem(path);
-    if !path.is_dir() {
-        return match planetoid_name(path) {
-            Some((folder, name)) => planetoid::read(folder, name),
-            None if has_extension(path, "npz") => npz::read(path, &name),
-            None => Err(Error::Data(
-                "is not a dataset by its name; give an .npz file, a folder, or separate tables with \
-                 --edges, --features and --labels"
-                    .into(),
-            )
-            .in_file(path)),
-        };
-    }
-    if let Some(tables) = TableFiles::in_folder(path)? {
-        return tables.read(&name);
-    }
-    match &planetoid::names_in(path)?[..] {
-        [only] => planetoid::read(path, only),
-        [] => Err(Error::Data(
-            "has neither tables (edges.csv, features.csv, labels.csv) nor Planetoid files \
-             (ind.NAME.graph, …)"
-                .into(),
-        )
-        .in_file(path)),
-        several => Err(Error::Data(format!(
-            "has {} Planetoid datasets ({}); name one by its graph, such as {}",
-            several.len(),
-            several.join(", "),
-            path.join(format!("ind.{}.graph", several[0])).display()
-        ))
-        .in_file(path)),
-    }
-}
-
-/// `folder/ind.NAME.graph` (or another of its files) names the dataset in that folder.
-fn planetoid_name(path: &Path) -> Option<(&Path, &str)> {
-    let name = path.file_name()?.to_str()?.strip_prefix("ind.")?.split('.').next()?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    Some((folder.unwrap_or(Path::new(".")), name))
-}
-
-fn missing(path: &Path) -> Error {
-    Error::Data("there is no such file or folder".into()).in_file(path)
-}
-
-fn unknown(name: &str, folder: &Path) -> Error {
-    if let Some(remote) = remote::find(name) {
-        return Error::Data(format!(
-            "dataset {name:?} is not in {}; download it with: gfgcn data get {}",
-            folder.display(),
-            remote.name
-        ));
-    }
-    let names = BUNDLED.iter().map(|b| b.name).chain(remote::REMOTE.iter().map(|r| r.name));
-    Error::Data(format!(
-        "there is no file, folder or dataset called {name:?}; known datasets are {}",
-        names.collect::<Vec<_>>().join(", ")
-    ))
-}
-
-pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
-}
-
-fn stem(path: &Path) -> String {
-    path.canonicalize()
-        .unwrap_or_else(|_| path.to_owned())
-        .file_stem()
-        .map_or_else(|| "dataset".into(), |stem| stem.to_string_lossy().into_owned())
 }
 
 /// A split that comes with the data or in a file.

@@ -1,10 +1,11 @@
 //! What the commands that train have in common: the nodes, the search, the model and its file.
 
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::{self, Progress, Unit};
 use crate::source::SplitSource;
-use crate::{interrupt, memory};
 use gfgcn::data::Dataset;
+use gfgcn::memory;
 use gfgcn::split::Split;
 use gfgcn::tune::{Search, Tuned};
 use gfgcn::{Classifier, Model};

@@ -1,10 +1,14 @@
 //! The datasets gfgcn knows by name: three that are built in, and a list of downloadable ones.
 //!
 //! The built-in ones are bytes inside the program, so that a first run needs neither a network nor
-//! a folder. This crate only hands out bytes and addresses; reading the archive is the library's
-//! work, fetching one is the command line's. Where the bytes come from is in `datasets/README.md`.
+//! a folder. Reading an archive is the library's work, fetching one is the command line's; this crate knows
+//! what a name or a path means ([`open`]). Where the bytes come from is in `datasets/README.md`.
 
+pub mod folder;
+mod open;
 pub mod remote;
+
+pub use open::{has_extension, open, stem};
 
 /// A dataset that is part of the program.
 #[derive(Clone, Copy)]

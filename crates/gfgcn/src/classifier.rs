@@ -138,8 +138,8 @@ impl Classifier {
 }
 
 impl Options {
-    /// The features as the filter sees them.
-    pub(crate) fn prepare<'a>(&self, features: &'a Features) -> Cow<'a, Features> {
+    /// The features as the filter sees them: divided by their sums where that was asked for.
+    pub fn prepare<'a>(&self, features: &'a Features) -> Cow<'a, Features> {
         if self.row_normalize {
             Cow::Owned(features.clone().row_normalized())
         } else {

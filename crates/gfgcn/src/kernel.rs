@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::linalg::multiply_by_transposed;
 use crate::matrix::Matrix;
+use crate::stop::checkpoint;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -165,6 +166,7 @@ fn cosine(dot: f64, norm_a: f64, norm_b: f64) -> Option<f64> {
 fn map(mut m: Matrix<f64>, f: impl Fn(usize, usize, f64) -> f64 + Sync) -> Matrix<f64> {
     let cols = m.cols().max(1);
     m.as_mut_slice().par_chunks_mut(cols).enumerate().for_each(|(i, row)| {
+        checkpoint();
         row.iter_mut().enumerate().for_each(|(j, value)| *value = f(i, j, *value));
     });
     m
@@ -204,6 +206,7 @@ fn mean_manhattan_distance(m: &Matrix<f64>) -> f64 {
     let sums: Vec<f64> = (0..m.cols())
         .into_par_iter()
         .map(|j| {
+            checkpoint();
             let mut column: Vec<f64> = (0..n).map(|i| m[(i, j)]).collect();
             column.sort_unstable_by(f64::total_cmp);
             column.iter().enumerate().map(|(k, v)| v * (2.0 * k as f64 - (n - 1) as f64)).sum()

@@ -1,11 +1,12 @@
 //! `gfgcn data convert`: from any format that is read to one that is written.
 
 use crate::output::{Output, count};
-use crate::source::{check_output, has_extension, is_read, open};
+use crate::source::{check_output, is_read};
 use crate::{Global, interrupt};
 use clap::{Args, ValueEnum};
 use gfgcn::data::{TableFiles, TableFormat, npz, write_folder};
 use gfgcn::{Error, Result};
+use gfgcn_datasets::{has_extension, open};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -81,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     } else {
         check_folder(&arguments.to, arguments.force, &arguments.from)?;
     }
-    let dataset = open(&arguments.from, global)?;
+    let dataset = open(&arguments.from, global.data_dir.as_deref())?;
     dataset.notes().iter().for_each(|note| output.note(note));
     {
         let _uninterrupted = interrupt::writing();

@@ -3,9 +3,10 @@
 use crate::download::{DownloadOptions, download};
 use crate::output::Output;
 use crate::progress::{self, Unit};
-use crate::{Global, data_folder, interrupt};
+use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::Error;
+use gfgcn_datasets::folder;
 use gfgcn_datasets::remote;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
             names.join(", ")
         ))
     })?;
-    let folder = data_folder::resolve(global.data_dir.as_deref())?;
+    let folder = folder::resolve(global.data_dir.as_deref())?;
     let downloaded = progress::show(output, "downloading", Unit::Bytes, |progress| {
         interrupt::cancellable(|cancelled| {
             let options = DownloadOptions {

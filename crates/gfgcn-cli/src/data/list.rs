@@ -1,9 +1,10 @@
 //! `gfgcn data list`: the datasets that have a name.
 
+use crate::Global;
 use crate::output::{Output, table};
-use crate::{Global, data_folder};
 use clap::Args;
 use gfgcn_datasets::{BUNDLED, canonical_name, remote::REMOTE};
+use gfgcn_datasets::{folder, has_extension};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ struct Entry {
 }
 
 pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<()> {
-    let data_dir = data_folder::resolve(global.data_dir.as_deref())?;
+    let data_dir = folder::resolve(global.data_dir.as_deref())?;
     let mut datasets: Vec<Entry> = BUNDLED
         .iter()
         .map(|b| Entry {
@@ -41,7 +42,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<()> {
         })
         .collect();
     for remote in REMOTE {
-        let path = data_folder::find(&data_dir, remote.name);
+        let path = folder::find(&data_dir, remote.name);
         let status = if path.is_some() { "in the data folder" } else { "to download" };
         let description = remote.title.to_owned();
         datasets.push(Entry { name: remote.name.to_owned(), status, description, path });
@@ -57,7 +58,7 @@ fn others(folder: &Path, listed: &[Entry]) -> Vec<Entry> {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| crate::source::has_extension(path, "npz") && path.is_file())
+        .filter(|path| has_extension(path, "npz") && path.is_file())
         .filter_map(|path| {
             let name = path.file_stem()?.to_str()?.to_owned();
             let is_listed = listed.iter().any(|e| canonical_name(&e.name) == canonical_name(&name));

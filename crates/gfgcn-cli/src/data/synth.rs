@@ -1,13 +1,15 @@
 //! `gfgcn data synth`: a synthetic dataset of any size.
 
+use crate::interrupt;
 use crate::output::{Output, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::settings::{Refusal, number};
-use crate::source::{Target, has_extension};
-use crate::{interrupt, memory};
+use crate::source::Target;
 use clap::Args;
 use gfgcn::Error;
 use gfgcn::data::{DEFAULT_HOMOPHILY, Synthetic, SyntheticShape};
+use gfgcn::memory;
+use gfgcn_datasets::has_extension;
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;

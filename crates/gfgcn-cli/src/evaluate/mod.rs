@@ -4,15 +4,16 @@ mod models;
 mod report;
 mod trained;
 
+use crate::Global;
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::settings::{Settings, depth};
 use crate::source::{Source, SplitSource};
-use crate::{Global, memory};
 use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::{Evaluation, Outcome};
 use gfgcn::filter::Filter;
+use gfgcn::memory;
 use gfgcn::plan::Explanation;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Error, Result};

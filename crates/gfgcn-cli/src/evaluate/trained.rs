@@ -1,9 +1,9 @@
 //! Training the models that have no closed form: slowly, so what is done is kept and said.
 
-use crate::memory;
 use crate::output::{Output, count, seconds};
 use crate::progress::{self, Unit};
 use gfgcn::Result;
+use gfgcn::memory;
 use gfgcn_baselines::{Cache, Comparison, Outcome};
 use std::time::Duration;
 

@@ -103,8 +103,8 @@ const WORDS: &[Case] = &[
 const DATASETS: &[Case] = &[
     ("evaluate corra", INPUT, &["\"corra\"", "cora, citeseer, pubmed", "amazon-photo"]),
     ("evaluate amazon-photo", INPUT, &["amazon-photo", "gfgcn data get amazon-photo"]),
-    ("evaluate no/where", INPUT, &["no/where: there is no such file or folder"]),
-    ("evaluate ./cora", INPUT, &["./cora: there is no such file or folder"]),
+    ("evaluate no/where", INPUT, &["no/where: cannot read: there is no such file or folder"]),
+    ("evaluate ./cora", INPUT, &["./cora: cannot read: there is no such file or folder"]),
     ("evaluate empty", INPUT, &["empty: has neither tables", "edges.csv"]),
     ("evaluate folder/edges.csv", INPUT, &["folder/edges.csv", "--edges, --features and --labels"]),
     ("evaluate m.model", INPUT, &["m.model: is not a dataset", "an .npz file, a folder"]),

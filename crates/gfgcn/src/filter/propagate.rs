@@ -17,6 +17,7 @@ use crate::matrix::Matrix;
 use crate::memory::zeros;
 use crate::scalar::Scalar;
 use crate::simd::Simd;
+use crate::stop::checkpoint;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -141,6 +142,17 @@ impl<T: Scalar> Propagated<T> {
     /// All kept rows, in double precision.
     pub fn to_matrix(&self) -> Matrix<f64> {
         self.select(0..self.rows)
+    }
+
+    /// All kept rows, in the precision they were computed in.
+    pub fn to_native(&self) -> Matrix<T> {
+        let mut out = Matrix::zeros(self.rows, self.cols);
+        out.as_mut_slice().par_chunks_mut(self.cols).enumerate().for_each(|(row, out)| {
+            for (out, block) in out.chunks_mut(self.width).zip(&self.blocks) {
+                out.copy_from_slice(block.row(row));
+            }
+        });
+        out
     }
 }
 
@@ -361,6 +373,7 @@ impl Block<'_> {
                 .zip(&self.kept.parts)
                 .collect();
             let sweep = |((newest, sums), (rows, kept)): ((&mut [T], &mut [T]), &(_, _))| {
+                checkpoint();
                 self.sweep(
                     k,
                     vectors,

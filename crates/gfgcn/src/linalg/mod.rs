@@ -11,6 +11,7 @@ pub use cholesky::Cholesky;
 pub use tridiagonal::{ShiftedFactor, Tridiagonal};
 
 use crate::matrix::Matrix;
+use crate::stop::checkpoint;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -72,6 +73,7 @@ pub fn multiply_by_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
 }
 
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
+    checkpoint();
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
     let par = parts_of_products(a.nrows() * a.ncols() * b.ncols());
     matmul(view_mut(&mut out), Accum::Replace, a, b, 1.0, par);
@@ -89,6 +91,7 @@ pub fn gram_of_columns(a: &Matrix<f64>) -> Matrix<f64> {
 }
 
 fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
+    checkpoint();
     let n = a.nrows();
     let mut out = Matrix::zeros(n, n);
     triangular::matmul(
@@ -110,11 +113,12 @@ fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
 fn mirror(m: &mut Matrix<f64>) {
     const TILE: usize = 32;
     let n = m.rows();
+    let entries = m.as_mut_slice();
     for rows in (0..n).step_by(TILE) {
         for columns in (rows..n).step_by(TILE) {
             for i in rows..n.min(rows + TILE) {
                 for j in columns.max(i + 1)..n.min(columns + TILE) {
-                    m[(i, j)] = m[(j, i)];
+                    entries[i * n + j] = entries[j * n + i];
                 }
             }
         }

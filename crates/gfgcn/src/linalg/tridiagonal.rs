@@ -3,6 +3,7 @@
 use super::{parts_of_products, view_mut, with_a_thread_awake};
 use crate::matrix::Matrix;
 use crate::simd::Simd;
+use crate::stop::checkpoint;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::tridiag;
 use faer::linalg::householder;
@@ -34,6 +35,7 @@ impl Tridiagonal {
     /// # Panics
     /// If the matrix is not square.
     pub fn reduce(mut symmetric: Matrix<f64>) -> Self {
+        checkpoint();
         let n = symmetric.rows();
         assert_eq!(n, symmetric.cols(), "a symmetric matrix is square");
         // Symmetric: its rows are its columns, and the factorisation likes those contiguous.

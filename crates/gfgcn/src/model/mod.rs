@@ -8,6 +8,7 @@ pub use predict::Predictions;
 
 use crate::classifier::Options;
 use crate::filter::Filter;
+use crate::matrix::Matrix;
 use crate::predictor::Predictor;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +68,15 @@ impl Model {
     /// The names of the features it expects, where the training data gave them.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
+    }
+
+    /// W (features × targets) and b (one per target) of scores = F W + b, where the kernel is linear. Two
+    /// classes share one target.
+    pub fn weights(&self) -> Option<(&Matrix<f64>, &[f64])> {
+        match &self.predictor {
+            Predictor::Linear { weights, intercept } => Some((weights, intercept)),
+            Predictor::Kernel { .. } => None,
+        }
     }
 
     /// Where the model came from.

@@ -49,6 +49,12 @@ impl Predictions {
         if self.classes.len() == 2 { vec![-row[0], row[0]] } else { row.to_vec() }
     }
 
+    /// The regression targets, nodes × columns: a score per class, or for two classes the score of the
+    /// second, whose negative is that of the first.
+    pub fn into_targets(self) -> Matrix<f64> {
+        self.targets
+    }
+
     /// What a person should know about how the data were matched to the model.
     pub fn notes(&self) -> &[String] {
         &self.notes

@@ -21,6 +21,7 @@ use super::targets::Targets;
 use crate::error::{Error, Result};
 use crate::linalg::{ShiftedFactor, Tridiagonal, gram_of_columns, multiply, multiply_transposed};
 use crate::matrix::Matrix;
+use crate::stop::checkpoint;
 use rayon::prelude::*;
 
 /// The ridge problems of all λ for one set of training nodes.
@@ -186,6 +187,7 @@ impl RidgePath {
         let chunks: Vec<Vec<S>> = (0..nodes.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
+                checkpoint();
                 let range = chunk * CHUNK..nodes.min((chunk + 1) * CHUNK);
                 let rows: Vec<usize> = range.clone().collect();
                 let fitted = multiply(&self.rows.select_rows(&rows), &solutions);

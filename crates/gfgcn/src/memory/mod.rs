@@ -1,10 +1,17 @@
 //! How much memory there is: a job that does not fit is refused before it starts.
 
-use gfgcn::{Error, Result};
+mod pages;
+
+pub(crate) use pages::zeros;
+
+use crate::error::{Error, Result};
 use std::fs;
 
 /// Refuses work that needs more memory than there is.
-pub(crate) fn check(what: &str, needed: u64, remedy: &'static str) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Memory`], with what is needed, what there is, and the remedy.
+pub fn check(what: &str, needed: u64, remedy: &'static str) -> Result<()> {
     for (available, needed) in
         [(memory(), needed), (address_space(), needed.saturating_add(reserved()))]
     {
@@ -23,7 +30,7 @@ fn available() -> Option<u64> {
 }
 
 /// A limit on what is taken at a time, lowered to half of what can still be had.
-pub(crate) fn budget(limit: u64) -> u64 {
+pub fn budget(limit: u64) -> u64 {
     available().map_or(limit, |free| limit.min(free / 2))
 }
 

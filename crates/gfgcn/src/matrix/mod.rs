@@ -3,8 +3,13 @@
 //! Linear algebra proper lives in [`crate::linalg`]; these types only hold data and keep its
 //! invariants, so that the code that computes never has to check them again.
 
+mod entries;
+
+pub use entries::SharedEntries;
+
 use crate::error::{Error, Result};
 use crate::memory::zeros;
+use entries::Entries;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -13,17 +18,36 @@ use std::ops::Range;
 pub struct Matrix<T> {
     rows: usize,
     cols: usize,
-    data: Vec<T>,
+    data: Entries<T>,
 }
 
 impl<T: Copy + Default> Matrix<T> {
     /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Matrix { rows, cols, data: zeros(rows * cols) }
+        Matrix { rows, cols, data: zeros(rows * cols).into() }
     }
 
     /// Takes row-major data; `data.len()` must be `rows * cols`.
     pub fn from_rows(rows: usize, cols: usize, data: Vec<T>) -> Result<Self> {
+        Matrix::with_entries(rows, cols, data.into())
+    }
+
+    /// Row-major data that are not copied but read where they are, until the matrix is written to.
+    ///
+    /// ```
+    /// use gfgcn::matrix::Matrix;
+    /// use std::sync::Arc;
+    ///
+    /// let lent: Arc<Vec<f32>> = Arc::new(vec![1.0, 2.0, 3.0, 4.0]);
+    /// let matrix = Matrix::shared(2, 2, lent.clone())?;
+    /// assert_eq!(matrix.as_slice().as_ptr(), lent.as_ptr());
+    /// # Ok::<(), gfgcn::Error>(())
+    /// ```
+    pub fn shared(rows: usize, cols: usize, data: SharedEntries<T>) -> Result<Self> {
+        Matrix::with_entries(rows, cols, Entries::Shared(data))
+    }
+
+    fn with_entries(rows: usize, cols: usize, data: Entries<T>) -> Result<Self> {
         let expected = rows
             .checked_mul(cols)
             .ok_or_else(|| Error::Data(format!("a {rows} × {cols} matrix is too large")))?;
@@ -37,7 +61,7 @@ impl<T: Copy + Default> Matrix<T> {
         for i in 0..rows {
             data.extend((0..cols).map(|j| f(i, j)));
         }
-        Matrix { rows, cols, data }
+        Matrix { rows, cols, data: data.into() }
     }
 
     /// The number of rows.
@@ -57,7 +81,7 @@ impl<T: Copy + Default> Matrix<T> {
 
     /// Row `i`, to be written.
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
-        &mut self.data[i * self.cols..(i + 1) * self.cols]
+        &mut self.data.to_mut()[i * self.cols..(i + 1) * self.cols]
     }
 
     /// All entries, row by row.
@@ -67,12 +91,12 @@ impl<T: Copy + Default> Matrix<T> {
 
     /// All entries, row by row, to be written.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        &mut self.data
+        self.data.to_mut()
     }
 
     /// All entries, row by row, without the matrix around them.
     pub fn into_vec(self) -> Vec<T> {
-        self.data
+        self.data.into_vec()
     }
 
     /// The rows at the given positions, in that order.
@@ -81,7 +105,7 @@ impl<T: Copy + Default> Matrix<T> {
         for &i in rows {
             data.extend_from_slice(self.row(i));
         }
-        Matrix { rows: rows.len(), cols: self.cols, data }
+        Matrix { rows: rows.len(), cols: self.cols, data: data.into() }
     }
 
     /// A range of columns.
@@ -90,7 +114,7 @@ impl<T: Copy + Default> Matrix<T> {
         for i in 0..self.rows {
             data.extend_from_slice(&self.row(i)[columns.clone()]);
         }
-        Matrix { rows: self.rows, cols: columns.len(), data }
+        Matrix { rows: self.rows, cols: columns.len(), data: data.into() }
     }
 
     /// Matrices with the same number of rows, one beside the other.
@@ -113,7 +137,7 @@ impl<T: Copy + Default> Matrix<T> {
         let cols = parts[0].cols;
         assert!(parts.iter().all(|part| part.cols == cols), "all parts have {cols} columns");
         let rows = parts.iter().map(|part| part.rows).sum();
-        let data = parts.iter().flat_map(|part| &part.data).copied().collect();
+        let data = parts.iter().flat_map(|part| part.as_slice()).copied().collect();
         Matrix { rows, cols, data }
     }
 }
@@ -151,7 +175,8 @@ impl Matrix<f32> {
     pub fn to_f64(&self) -> Matrix<f64> {
         // Written once, not first filled with zeros: it is large and made for every solution.
         let data = self.data.par_iter().with_min_len(1 << 16).map(|&value| f64::from(value));
-        Matrix { rows: self.rows, cols: self.cols, data: data.collect() }
+        let data: Vec<f64> = data.collect();
+        Matrix { rows: self.rows, cols: self.cols, data: data.into() }
     }
 }
 
@@ -163,10 +188,10 @@ impl<T> std::ops::Index<(usize, usize)> for Matrix<T> {
     }
 }
 
-impl<T> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
+impl<T: Clone> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
         debug_assert!(j < self.cols);
-        &mut self.data[i * self.cols + j]
+        &mut self.data.to_mut()[i * self.cols + j]
     }
 }
 

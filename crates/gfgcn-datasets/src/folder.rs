@@ -3,8 +3,8 @@
 //! `--data-dir` goes before `GFGCN_DATA`, and that before the platform's folder for user data: the
 //! closer to the command, the stronger.
 
+use crate::canonical_name;
 use gfgcn::{Error, Result};
-use gfgcn_datasets::canonical_name;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};

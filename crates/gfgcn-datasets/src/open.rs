@@ -1,0 +1,109 @@
+//! Opening a dataset, whatever it is: a name, an archive, a folder of tables or of Planetoid files.
+
+use crate::{BUNDLED, find, folder, remote};
+use gfgcn::data::{Dataset, TableFiles, npz, planetoid};
+use gfgcn::{Error, Result};
+use std::io;
+use std::path::Path;
+
+/// Opens a dataset by name or path. Names win: write `./cora` for a folder called cora. Names that are not
+/// built in are looked up in the [data folder](folder::resolve).
+///
+/// ```
+/// let cora = gfgcn_datasets::open("cora".as_ref(), None)?;
+/// assert_eq!(cora.nodes(), 2708);
+/// # Ok::<(), gfgcn::Error>(())
+/// ```
+///
+/// # Errors
+/// Nothing of that name, or whatever its reader refuses.
+pub fn open(dataset: &Path, data_dir: Option<&Path>) -> Result<Dataset> {
+    let name = dataset.to_str().filter(|text| !text.contains(std::path::MAIN_SEPARATOR));
+    if let Some(bundled) = name.and_then(find) {
+        return npz::from_bytes(bundled.bytes, bundled.name);
+    }
+    if dataset.exists() {
+        return open_path(dataset);
+    }
+    let Some(name) = name else { return Err(missing(dataset)) };
+    let folder = folder::resolve(data_dir)?;
+    match folder::find(&folder, name) {
+        Some(path) => open_path(&path),
+        None => Err(unknown(name, &folder)),
+    }
+}
+
+fn open_path(path: &Path) -> Result<Dataset> {
+    let name = stem(path);
+    if !path.is_dir() {
+        return match planetoid_name(path) {
+            Some((folder, name)) => planetoid::read(folder, name),
+            None if has_extension(path, "npz") => npz::read(path, &name),
+            None => Err(Error::Data(
+                "is not a dataset by its name; give an .npz file, a folder, or separate tables \
+                 (--edges, --features and --labels)"
+                    .into(),
+            )
+            .in_file(path)),
+        };
+    }
+    if let Some(tables) = TableFiles::in_folder(path)? {
+        return tables.read(&name);
+    }
+    match &planetoid::names_in(path)?[..] {
+        [only] => planetoid::read(path, only),
+        [] => Err(Error::Data(
+            "has neither tables (edges.csv, features.csv, labels.csv) nor Planetoid files \
+             (ind.NAME.graph, …)"
+                .into(),
+        )
+        .in_file(path)),
+        several => Err(Error::Data(format!(
+            "has {} Planetoid datasets ({}); name one by its graph, such as {}",
+            several.len(),
+            several.join(", "),
+            path.join(format!("ind.{}.graph", several[0])).display()
+        ))
+        .in_file(path)),
+    }
+}
+
+/// `folder/ind.NAME.graph` (or another of its files) names the dataset in that folder.
+fn planetoid_name(path: &Path) -> Option<(&Path, &str)> {
+    let name = path.file_name()?.to_str()?.strip_prefix("ind.")?.split('.').next()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Some((folder.unwrap_or(Path::new(".")), name))
+}
+
+fn missing(path: &Path) -> Error {
+    let error = io::Error::new(io::ErrorKind::NotFound, "there is no such file or folder");
+    Error::Read(error).in_file(path)
+}
+
+fn unknown(name: &str, folder: &Path) -> Error {
+    if let Some(remote) = remote::find(name) {
+        return Error::Data(format!(
+            "dataset {name:?} is not in {}; download it with: gfgcn data get {}",
+            folder.display(),
+            remote.name
+        ));
+    }
+    let names = BUNDLED.iter().map(|b| b.name).chain(remote::REMOTE.iter().map(|r| r.name));
+    Error::Data(format!(
+        "there is no file, folder or dataset called {name:?}; known datasets are {}",
+        names.collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// Whether a file's name ends in that extension, in any case.
+pub fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
+/// The name of a dataset that is read from a path.
+pub fn stem(path: &Path) -> String {
+    path.canonicalize()
+        .unwrap_or_else(|_| path.to_owned())
+        .file_stem()
+        .map_or_else(|| "dataset".into(), |stem| stem.to_string_lossy().into_owned())
+}

@@ -1,0 +1,25 @@
+//! The Rust half of the Python package: arrays in, arrays out. What they mean to a user of Python (estimators,
+//! kinds of graphs, labels of any type) is in the Python half, `gfgcn/`.
+
+mod arrays;
+mod dataset;
+mod errors;
+mod evaluation;
+mod model;
+mod settings;
+mod work;
+
+/// The module `gfgcn._gfgcn`.
+#[pyo3::pymodule]
+mod _gfgcn {
+    #[pymodule_export]
+    use crate::dataset::Dataset;
+    #[pymodule_export]
+    use crate::evaluation::{evaluate, tune};
+    #[pymodule_export]
+    use crate::model::{Model, filter, fit};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)] // Python's spelling
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,81 @@
+//! What an estimator was asked to be, from its parameters.
+
+use crate::errors::raise;
+use gfgcn::filter::Filter;
+use gfgcn::graph::Normalization;
+use gfgcn::ridge::Selection;
+use gfgcn::{Error, Options, Result};
+use pyo3::prelude::*;
+
+/// A filter, as a mapping.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct FilterSettings {
+    filter: String,
+    depth: i64,
+    tau: f64,
+    time: f64,
+}
+
+impl FilterSettings {
+    pub(crate) fn filter(&self) -> PyResult<Filter> {
+        self.checked().map_err(raise)
+    }
+
+    fn checked(&self) -> Result<Filter> {
+        // What is not a depth is none of the filter's either.
+        let depth = usize::try_from(self.depth).unwrap_or(0);
+        match self.filter.as_str() {
+            "sgc" => Filter::sgc(depth),
+            "ssgc" => Filter::ssgc(depth, self.tau),
+            "dgc" => Filter::dgc(depth, self.time),
+            other => Err(Error::parameter("filter", other, "sgc, ssgc or dgc")),
+        }
+    }
+}
+
+/// Everything else that decides a model, as a mapping.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Settings {
+    kernel: String,
+    lam: Lambda,
+    normalization: String,
+    row_normalize: bool,
+    fit_intercept: bool,
+}
+
+/// `"loo"`, `"validation"` or a number.
+#[derive(FromPyObject)]
+enum Lambda {
+    ChosenBy(String),
+    Given(f64),
+}
+
+impl Settings {
+    pub(crate) fn options(&self) -> PyResult<Options> {
+        self.checked().map_err(raise)
+    }
+
+    fn checked(&self) -> Result<Options> {
+        let selection = match &self.lam {
+            Lambda::Given(lambda) => Selection::fixed(*lambda)?,
+            Lambda::ChosenBy(how) => match how.as_str() {
+                "loo" => Selection::LeaveOneOut,
+                "validation" => Selection::Validation,
+                _ => {
+                    let expected = "loo, validation or a positive number";
+                    return Err(Error::parameter("lam", how, expected));
+                }
+            },
+        };
+        Ok(Options {
+            kernel: self.kernel.parse()?,
+            selection,
+            normalization: self.normalization.parse::<Normalization>()?,
+            row_normalize: self.row_normalize,
+            intercept: self.fit_intercept,
+            ..Options::default()
+        })
+    }
+}
