@@ -46,7 +46,8 @@ impl std::fmt::Debug for Bundled {
 }
 
 /// The built-in datasets, smallest first.
-pub const BUNDLED: &[Bundled] = &[CORA, CITESEER, PUBMED];
+// Static, not constant: a constant would be copied, five megabytes, into every crate that names it.
+pub static BUNDLED: &[Bundled] = &[CORA, CITESEER, PUBMED];
 
 const CORA: Bundled = Bundled {
     name: "cora",

@@ -1,0 +1,32 @@
+"""Node classification on graphs without gradient training.
+
+Features are filtered over the graph by a polynomial of the normalised adjacency (SGC, SSGC, DGC), and kernel ridge
+regression on the result is solved in closed form, with its penalty chosen by exact leave-one-out.
+
+>>> from gfgcn import GradientFreeClassifier, datasets
+>>> cora = datasets.load("cora")
+>>> model = GradientFreeClassifier().fit(cora.X, cora.y_train, adjacency=cora.adjacency)
+>>> predicted = model.predict()
+>>> predicted.shape
+(2708,)
+"""
+
+from . import datasets
+from ._classifier import GradientFreeClassifier
+from ._filter import GraphFilter
+from ._gfgcn import __version__
+from ._inputs import GraphWarning
+from ._results import Results
+from ._search import Tuned, evaluate, tune
+
+__all__ = [
+    "GradientFreeClassifier",
+    "GraphFilter",
+    "GraphWarning",
+    "Results",
+    "Tuned",
+    "__version__",
+    "datasets",
+    "evaluate",
+    "tune",
+]

@@ -1,0 +1,186 @@
+"""Comparing models, and searching for the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _inputs
+from ._classifier import GradientFreeClassifier
+from ._estimator import threads
+from ._gfgcn import evaluate as _evaluate
+from ._gfgcn import tune as _tune
+from ._results import Results
+from ._settings import filter_settings, model_settings
+from ._types import Array
+
+
+def evaluate(
+    X: Any,
+    y: Any = None,
+    adjacency: Any = None,
+    *,
+    filters: Sequence[str] = ("sgc", "ssgc", "dgc"),
+    depths: Sequence[int] = (2, 4, 8, 16, 32, 64, 128),
+    tau: float = 0.05,
+    time: float = 5.27,
+    kernel: str = "linear",
+    lam: str | float = "loo",
+    normalization: str = "sym",
+    row_normalize: bool = False,
+    fit_intercept: bool = False,
+    splits: int = 20,
+    ratio: str = "1:1:8",
+    seed: int = 0,
+    split: tuple[Any, Any, Any] | None = None,
+    largest_component: bool | None = None,
+    n_jobs: int | None = None,
+) -> Results:
+    """Measures the test accuracy of filters at several depths over many splits, as ``gfgcn evaluate`` does.
+
+    Parameters
+    ----------
+    X, y, adjacency
+        As of :meth:`GradientFreeClassifier.fit`, but every label is used; X may be a dataset that holds all three.
+    filters, depths
+        Every filter is evaluated at every depth.
+    tau, time, kernel, lam, normalization, row_normalize, fit_intercept, n_jobs
+        As of :class:`GradientFreeClassifier`.
+    splits, ratio, seed
+        How many random splits, their shares of training, validation and test nodes in each class, and the seed of the
+        first.
+    split : (train, validation, test), optional
+        Masks or node numbers of one given split, instead of random ones.
+    largest_component : bool, optional
+        Whether only the largest connected component is used: by default yes, unless a split is given.
+
+    Returns
+    -------
+    Results
+        One row per filter and depth: mean accuracy in percent, its standard error, the median λ, the accuracies of all
+        splits, and the seconds it took.
+
+    Examples
+    --------
+    >>> from gfgcn import datasets, evaluate
+    >>> results = evaluate(datasets.load("cora"), filters=["ssgc"], depths=[8], splits=3)
+    >>> [(row["model"], row["depth"], len(row["accuracies"])) for row in results]
+    [('gfSSGC', 8, 3)]
+    """
+    given = _inputs.unpack(X, None, adjacency)
+    y = given.y if y is None else y
+    if y is None:
+        raise ValueError("there is nothing to evaluate against: y is None")
+    graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
+    table = _inputs.features(given.X, graph.nodes)
+    labels = _inputs.labels(y, table.rows, graph.nodes)
+    workers = threads(n_jobs)
+    data = _inputs.dataset(table, graph, labels, workers)
+    if largest_component is None:
+        largest_component = split is None
+    if split is not None:
+        if largest_component:
+            raise ValueError("a given split is about all nodes; use it with largest_component=False")
+        names = ("training", "validation", "test")
+        parts: Any = [_inputs.part(nodes, table.rows, name) for nodes, name in zip(split, names)]
+    else:
+        if splits < 1:
+            raise ValueError(f"splits is {splits}, but must be at least 1")
+        parts = (splits, ratio, seed)
+    rows = _evaluate(
+        data,
+        [filter_settings(filter, depth, tau, time) for filter in filters for depth in depths],
+        model_settings(kernel, lam, normalization, row_normalize, fit_intercept),
+        parts,
+        largest_component,
+        workers,
+    )
+    return Results(map(_ordered, rows), hidden=["accuracies", "filter"])
+
+
+def _ordered(row: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of every filter, those that this one lacks too."""
+    return {"model": row["model"], "filter": row["filter"], "depth": row["depth"], "tau": None, "time": None, **row}
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search found."""
+
+    best_params: dict[str, Any]
+    """Parameters of the chosen :class:`GradientFreeClassifier`."""
+    accuracy: float
+    """The accuracy to expect on other nodes, 0 to 1; it allows for having searched."""
+    std_error: float
+    """The standard error of that accuracy."""
+    tried: int
+    """Combinations that were tried, each at 25 values of λ."""
+    board: Results
+    """The best of them with their leave-one-out scores."""
+
+    def classifier(self, **params: Any) -> GradientFreeClassifier:
+        """A classifier with the chosen parameters, to be fitted."""
+        return GradientFreeClassifier(**{**self.best_params, **params})
+
+    def __repr__(self) -> str:
+        expected = f"{100 * self.accuracy:.1f} ± {100 * self.std_error:.1f} %"
+        return f"{self.classifier()!r}, of {self.tried} combinations; expected accuracy {expected}"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<p>{html.escape(repr(self))}</p>{self.board._repr_html_()}"
+
+
+def tune(
+    X: Any,
+    y: Any = None,
+    adjacency: Any = None,
+    *,
+    normalization: str = "sym",
+    fit_intercept: bool = False,
+    n_jobs: int | None = None,
+) -> Tuned:
+    """Chooses filter, depth, τ, T, kernel, row normalisation and λ jointly, by exact leave-one-out on the labels.
+
+    Parameters are as of :meth:`GradientFreeClassifier.fit` and :class:`GradientFreeClassifier`. The default, SSGC at
+    depth 8, is only replaced by what is better beyond chance.
+
+    Examples
+    --------
+    >>> from gfgcn import datasets, tune
+    >>> cora = datasets.load("cora")
+    >>> tuned = tune(cora.X, cora.y_train, cora.adjacency)
+    >>> tuned.tried
+    168
+    >>> model = tuned.classifier().fit(cora.X, cora.y_train, cora.adjacency)
+    """
+    given = _inputs.unpack(X, y, adjacency)
+    if given.y is None:
+        raise ValueError("there is nothing to learn from: y is None")
+    graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
+    table = _inputs.features(given.X, graph.nodes)
+    labels = _inputs.labels(given.y, table.rows, graph.nodes)
+    trains = labels.codes >= 0
+    if given.train is not None:
+        part = np.zeros(table.rows, dtype=bool)
+        part[_inputs.part(given.train, table.rows, "training")] = True
+        trains &= part
+    train = np.flatnonzero(trains).astype(np.int64)
+    if not len(train):
+        raise ValueError("no node has a label, so there is nothing to learn from; label some first")
+    workers = threads(n_jobs)
+    data = _inputs.dataset(table, graph, labels, workers)
+    common = {"normalization": normalization, "fit_intercept": fit_intercept}
+    found = _tune(data, model_settings(**common), train, workers)
+    chosen = found["board"][found["chosen"]]
+    params = {name: chosen[name] for name in GradientFreeClassifier._defaults() if name in chosen and name != "lam"}
+    return Tuned(
+        best_params={**params, **common},
+        accuracy=found["accuracy"],
+        std_error=found["std_error"],
+        tried=found["tried"],
+        board=Results(map(_ordered, found["board"]), hidden=["filter"]),
+    )
