@@ -12,6 +12,7 @@ use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::{Classifier, memory};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyFileExistsError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -129,7 +130,13 @@ impl Model {
 
     /// Writes the model file.
     fn save(&self, path: PathBuf, overwrite: bool) -> PyResult<()> {
-        self.model.save(&path, overwrite).map_err(raise)
+        self.model.save(&path, overwrite).map_err(|error| {
+            if !overwrite && path.symlink_metadata().is_ok() {
+                PyFileExistsError::new_err(error.to_string())
+            } else {
+                raise(error)
+            }
+        })
     }
 
     /// Reads a model file.

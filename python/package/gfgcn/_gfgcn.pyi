@@ -1,15 +1,18 @@
 """The Rust half: arrays in, arrays out."""
 
-from typing import Any, Sequence
+from typing import Any, Sequence, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+__all__ = ["Dataset", "Model", "__version__", "evaluate", "filter", "fit", "tune"]
 
 __version__: str
 
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 _Predicted = tuple[NDArray[np.int64], NDArray[np.float64], list[str]]
 
+@final
 class Dataset:
     @staticmethod
     def build(
@@ -44,6 +47,7 @@ class Dataset:
     def adjacency(self) -> _Csr: ...
     def features(self) -> Any: ...
 
+@final
 class Model:
     def predict(self, dataset: Dataset, threads: int = 0) -> _Predicted: ...
     def to_bytes(self) -> bytes: ...

@@ -1,0 +1,77 @@
+"""The same engine as the command line's: the same labels, the same numbers, the same files."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from gfgcn import GradientFreeClassifier, datasets, evaluate, tune
+
+FILTERS = ["sgc", "ssgc", "dgc"]
+KERNELS = ["linear", "polynomial", "rbf", "laplacian", "cosine", "arccosine"]
+
+
+def labels_of(path):
+    with open(path, newline="") as file:
+        return [row["label"] for row in csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_labels(gfgcn, tmp_path, name):
+    data = datasets.load(name)
+    for filter in FILTERS:
+        for kernel in KERNELS:
+            model, table = tmp_path / "m.model", tmp_path / "p.csv"
+            chosen = ["--public-split", "--model", f"gf{filter}", "--depth", 8, "--kernel", kernel]
+            gfgcn("fit", name, *chosen, "-o", model, "--force")
+            gfgcn("predict", model, name, "-o", table, "--force")
+            ours = GradientFreeClassifier(filter, 8, kernel=kernel).fit(data)
+            assert list(data.class_names[ours.predict()]) == labels_of(table), (filter, kernel)
+
+
+def test_models_go_both_ways(gfgcn, tmp_path, cora):
+    model, table = tmp_path / "m.model", tmp_path / "p.csv"
+    ours = GradientFreeClassifier("dgc", 16, kernel="rbf").fit(cora)
+    ours.save(model)
+    gfgcn("predict", model, "cora", "-o", table)
+    assert [int(label) for label in labels_of(table)] == list(ours.predict())
+    gfgcn("fit", "cora", "--public-split", "--model", "gfsgc", "--depth", 2, "--lambda", 0.5, "-o", model, "--force")
+    theirs = GradientFreeClassifier.load(model)
+    assert theirs.get_params() == GradientFreeClassifier("sgc", 2, lam=0.5).get_params()
+    again = GradientFreeClassifier("sgc", 2, lam=0.5).fit(cora)
+    assert np.array_equal(theirs.predict(cora), cora.class_names[again.predict()])
+
+
+def test_accuracies(gfgcn, cora):
+    report = json.loads(gfgcn("evaluate", "cora", "--depths", "2,8", "--splits", 3, "--seed", 5, "--json"))
+    ours = evaluate(cora, depths=[2, 8], splits=3, seed=5)
+    assert len(ours) == len(report["results"]) == 6
+    for row, theirs in zip(ours, report["results"]):
+        assert (row["model"], row["depth"]) == (theirs["model"], theirs["depth"])
+        assert row["accuracy"] == theirs["accuracy"]["mean"]
+        assert row["std_error"] == theirs["accuracy"]["std_error"]
+        assert row["lam"] == theirs["lambda_median"]
+
+
+def test_accuracy_on_the_public_split(gfgcn, cora):
+    """To the last digit: of evaluate, and of a model that is fitted and scored."""
+    options = ["--models", "gfssgc", "--depths", 8, "--public-split", "--json"]
+    report = json.loads(gfgcn("evaluate", "cora", *options))
+    theirs = report["results"][0]["accuracy"]["mean"]
+    split = (cora.train_mask, cora.val_mask, cora.test_mask)
+    assert evaluate(cora, filters=["ssgc"], depths=[8], split=split)[0]["accuracy"] == theirs
+    assert 100 * GradientFreeClassifier().fit(cora).score(cora, mask=cora.test_mask) == theirs
+
+
+def test_search(gfgcn, cora):
+    report = json.loads(gfgcn("tune", "cora", "--public-split", "--json"))
+    tuned = tune(cora)
+    assert tuned.tried == report["tried"]
+    assert 100 * tuned.accuracy == report["expected_accuracy"]["mean"]
+    assert [(row["kernel"], row["depth"], row["lam"], row["loo_score"]) for row in tuned.board] == [
+        (row["kernel"], row["filter"]["depth"], row["lambda"], row["accuracy"]) for row in report["board"]
+    ]
+    chosen = report["board"][report["chosen"]]
+    assert tuned.best_params["filter"] == chosen["filter"]["kind"]
+    assert tuned.classifier().get_params()["kernel"] == chosen["kernel"]

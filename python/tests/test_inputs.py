@@ -1,0 +1,329 @@
+"""Everything that users hold is understood, and gives the same."""
+
+import subprocess
+import sys
+import types
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from gfgcn import GradientFreeClassifier, GraphFilter, GraphWarning, evaluate, tune
+
+
+def fit(X, y, adjacency):
+    return GradientFreeClassifier(lam=1.0).fit(X, y, adjacency=adjacency).decision_function()
+
+
+@pytest.fixture
+def edge_index(small):
+    return np.array(np.nonzero(np.triu(small[2])))
+
+
+def as_networkx(adjacency):
+    return nx.from_numpy_array(adjacency)
+
+
+GRAPHS = {
+    "list of lists": lambda a: a.tolist(),
+    "bool": lambda a: a.astype(bool),
+    "int": lambda a: a.astype(np.int8),
+    "fortran": lambda a: np.asfortranarray(a),
+    **{
+        kind: (lambda kind: lambda a: getattr(sp, kind)(a))(kind)
+        for kind in [f"{format}_{container}" for format in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia") for container in ("matrix", "array")]
+    },
+    "edge_index in one direction": lambda a: np.array(np.nonzero(np.triu(a))),
+    "edge_index in both": lambda a: np.array(np.nonzero(a)),
+    "edge_index int32": lambda a: np.array(np.nonzero(a), dtype=np.int32),
+    "edge_index uint8": lambda a: np.array(np.nonzero(a), dtype=np.uint8),
+    "edge_index and weights": lambda a: (np.array(np.nonzero(a)), np.ones(int(a.sum()))),
+    "edge_index without weights": lambda a: (np.array(np.nonzero(a)), None),
+    "networkx": as_networkx,
+    "networkx directed": lambda a: nx.from_numpy_array(np.triu(a), create_using=nx.DiGraph),
+    "networkx multi": lambda a: nx.from_numpy_array(a, create_using=nx.MultiGraph),
+}
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_graphs(small, kind):
+    X, y, adjacency = small
+    expected = fit(X, y, adjacency)
+    assert np.array_equal(fit(X, y, GRAPHS[kind](adjacency)), expected)
+
+
+FEATURES = {
+    "float64": lambda X: X.astype(np.float64),
+    "fortran": lambda X: np.asfortranarray(X),
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed": lambda X: X[::-1][::-1],
+    "big endian": lambda X: X.astype(">f4"),
+    "unaligned": lambda X: unaligned(X),
+    "read-only": lambda X: readonly(X),
+    "list of lists": lambda X: X.tolist(),
+    "object": lambda X: X.astype(object),
+    "csr_matrix": sp.csr_matrix,
+    "csc_array": sp.csc_array,
+    "coo_array": sp.coo_array,
+    "dok_array": lambda X: sp.csr_array(X).todok(),
+    "csr of int64 indices": lambda X: long_indices(X),
+    "data frame": lambda X: pd.DataFrame(X),
+}
+
+
+def unaligned(X):
+    raw = np.zeros(X.nbytes + 1, dtype=np.uint8)
+    out = np.frombuffer(raw[1:].data, dtype=np.float32).reshape(X.shape)
+    out[:] = X
+    return out
+
+
+def readonly(X):
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def long_indices(X):
+    X = sp.csr_array(X)
+    X.indptr, X.indices = X.indptr.astype(np.int64), X.indices.astype(np.int64)
+    return X
+
+
+@pytest.mark.parametrize("kind", FEATURES)
+def test_features(small, kind):
+    X, y, adjacency = small
+    given = FEATURES[kind](X)
+    assert np.array_equal(fit(given, y, adjacency), fit(X, y, adjacency))
+
+
+def test_memmap(small, tmp_path):
+    X, y, adjacency = small
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert np.array_equal(fit(mapped, y, adjacency), fit(X, y, adjacency))
+
+
+def test_sparse_and_dense_features_agree(cora):
+    sparse, dense = (fit(X, cora.y_train, cora.adjacency) for X in (cora.X, cora.X.toarray()))
+    assert np.allclose(sparse, dense, atol=1e-6)
+
+
+LABELS = {
+    "int8": lambda y: y.astype(np.int8),
+    "float with NaN": lambda y: np.where(y < 0, np.nan, y),
+    "float with -1": lambda y: y.astype(float),
+    "list": lambda y: y.tolist(),
+    "objects with None": lambda y: np.array([None if v < 0 else int(v) for v in y], dtype=object),
+    "series with NA": lambda y: pd.Series([pd.NA if v < 0 else int(v) for v in y], dtype="Int64"),
+    "dict": lambda y: {k: int(v) for k, v in enumerate(y) if v >= 0},
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels(small, kind):
+    X, y, adjacency = small
+    model = GradientFreeClassifier().fit(X, LABELS[kind](y), adjacency=adjacency)
+    expected = GradientFreeClassifier().fit(X, y, adjacency=adjacency)
+    assert np.array_equal(model.predict().astype(int), expected.predict())
+    assert list(model.classes_) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "classes", [["no", "yes"], [False, True], [7, 1000], [-7, 3], [2.0, 3.0], [b"a", b"b"]], ids=str
+)
+def test_classes_of_any_type(small, classes):
+    X, y, adjacency = small
+    named = np.array([None if v < 0 else classes[v] for v in y], dtype=object)
+    model = GradientFreeClassifier().fit(X, named, adjacency=adjacency)
+    expected = GradientFreeClassifier().fit(X, y, adjacency=adjacency).predict()
+    assert list(model.classes_) == classes
+    assert list(model.predict()) == [classes[k] for k in expected]
+    whole = np.array(classes)[expected]
+    again = GradientFreeClassifier().fit(X, whole, adjacency=adjacency)
+    assert again.classes_.dtype == whole.dtype
+
+
+def test_networkx_keeps_order_and_names(small):
+    X, y, adjacency = small
+    names = [f"node {k}" for k in range(20)][::-1]
+    graph = nx.relabel_nodes(as_networkx(adjacency), dict(enumerate(names)))
+    features = dict(zip(names, X))
+    labels = {name: label for name, label in zip(names, y) if label >= 0}
+    model = GradientFreeClassifier().fit(features, labels, adjacency=graph)
+    expected = GradientFreeClassifier().fit(X, y, adjacency=adjacency).predict()
+    assert model.nodes_ == list(graph.nodes)
+    assert model.predict_dict() == dict(zip(names, expected))
+    heavy = nx.Graph()
+    heavy.add_weighted_edges_from([("a", "b", 2.0), ("b", "c", 0.5)])
+    weighted = GraphFilter("sgc", 1).fit_transform(np.eye(3), adjacency=heavy)
+    plain = GraphFilter("sgc", 1).fit_transform(np.eye(3), adjacency=[[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]])
+    assert np.array_equal(weighted, plain)
+
+
+def like_pyg(cora):
+    coo = cora.adjacency.tocoo()
+    return types.SimpleNamespace(
+        x=cora.X.toarray(),
+        edge_index=np.array([coo.row, coo.col]),
+        y=cora.y,
+        train_mask=cora.train_mask,
+        val_mask=cora.val_mask,
+        test_mask=cora.test_mask,
+    )
+
+
+def test_objects_that_hold_everything(cora):
+    expected = GradientFreeClassifier().fit(cora.X.toarray(), cora.y_train, cora.adjacency)
+    for data in (like_pyg(cora), cora):
+        model = GradientFreeClassifier().fit(data)
+        assert np.array_equal(model.predict(), expected.predict())
+        assert np.array_equal(model.predict(data), expected.predict())
+        assert model.score(data, mask=data.test_mask) == expected.score(y=cora.y, mask=cora.test_mask)
+        by_validation = GradientFreeClassifier(lam="validation").fit(data)
+        again = GradientFreeClassifier(lam="validation").fit(
+            cora.X, np.where(cora.train_mask | cora.val_mask, cora.y, -1), cora.adjacency, validation=cora.val_mask
+        )
+        assert by_validation.lam_ == again.lam_
+    assert tune(like_pyg(cora)).best_params == tune(cora.X.toarray(), cora.y_train, cora.adjacency).best_params
+
+
+@pytest.mark.peer
+def test_pytorch_geometric(cora):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed", exc_type=ImportError)
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed", exc_type=ImportError)
+    from torch_geometric.data import Data
+
+    plain = like_pyg(cora)
+    data = Data(**{name: torch.as_tensor(value) for name, value in vars(plain).items()})
+    expected = GradientFreeClassifier().fit(plain).predict()
+    assert np.array_equal(GradientFreeClassifier().fit(data).predict(), expected)
+    data.x.requires_grad_(True)
+    assert np.array_equal(GradientFreeClassifier().fit(data).predict(data), expected)
+
+
+def test_repairs_are_said(small):
+    X, y, adjacency = small
+    with pytest.warns(GraphWarning, match="21 edges stored in one direction only; the other was added"):
+        GradientFreeClassifier().fit(X, y, adjacency=sp.csr_array(np.triu(adjacency)))
+    with pytest.warns(GraphWarning, match="20 self-loops dropped") as caught:
+        GradientFreeClassifier().fit(X, y, adjacency=adjacency + np.eye(20))
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GradientFreeClassifier().fit(X, y, adjacency=np.array(np.nonzero(np.triu(adjacency))))
+
+
+def refused(message, error=ValueError, **changes):
+    """A call of fit with something wrong, and what is said."""
+    return pytest.param(changes, error, message, id=message)
+
+
+NAN = np.full((20, 5), np.nan)
+HUGE = np.full((20, 5), 1e300)
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        refused("Expected 2D array, got 1D array", X=np.ones(20)),
+        refused("Found array with 0 sample", X=np.ones((0, 5)), adjacency=None),
+        refused("Found array with 0 feature", X=np.ones((20, 0))),
+        refused("Complex data not supported", X=np.ones((20, 5)) * 1j),
+        refused("row 0, column 0 is NaN", X=NAN),
+        refused("row 0, column 0 is inf", X=HUGE),
+        refused("row 0, column 0 is inf", X=sp.csr_array(HUGE)),
+        refused("could not convert string to float", X=np.full((20, 5), "a")),
+        refused("the graph has 20 nodes, but X has 19 rows", X=np.ones((19, 5))),
+        refused("inconsistent numbers of samples", y=np.zeros(19)),
+        refused("1d array", y=np.zeros((20, 2))),
+        refused("Unknown label type: continuous", y=np.linspace(0, 1, 20)),
+        refused("contains infinity", y=np.full(20, np.inf)),
+        refused("cannot be put in order", y=np.array(["a", 1] * 10, dtype=object)),
+        refused("no node has a label", y=np.full(20, -1)),
+        refused("which is no node", y={99: 1}),
+        refused("is square", adjacency=np.ones((20, 19))),
+        refused("two dimensions", adjacency=np.ones(20)),
+        refused("names node 20, but the nodes are 0 to 19", adjacency=np.array([[0, 1, 2], [20, 2, 3]])),
+        refused("negative", adjacency=np.array([[0, -1, 2], [1, 2, 3]])),
+        refused("edge_index holds node numbers", adjacency=np.array([[0.5, 1, 2], [1, 2, 3]])),
+        refused("has weight -1", adjacency=-np.eye(20)[::-1]),
+        refused("has weight NaN", adjacency=np.where(np.eye(20)[::-1] > 0, np.nan, 0)),
+        refused("holds numbers", adjacency=np.full((20, 20), "x")),
+        refused("edge weights: expected 3, found 2", adjacency=(np.array([[0, 1, 2], [1, 2, 3]]), [1.0, 2.0])),
+        refused("the graph has 3 nodes", adjacency=nx.path_graph(3)),
+        refused("validation nodes choose λ only", validation=[1]),
+        refused("depth is 0, but must be a whole number from 1 to 10000", params={"depth": 0}),
+        refused("depth is 'x', but must be a whole number", TypeError, params={"depth": "x"}),
+        refused("depth is 2.5, but must be a whole number", TypeError, params={"depth": 2.5}),
+        refused("filter is gcn, but must be sgc, ssgc or dgc", params={"filter": "gcn"}),
+        refused("filter is None, but must be a string", TypeError, params={"filter": None}),
+        refused("tau is 2, but must be a number from 0 to 1", params={"tau": 2}),
+        refused("time is -1, but must be a positive number", params={"filter": "dgc", "time": -1}),
+        refused("kernel is sigmoid, but must be linear", params={"kernel": "sigmoid"}),
+        refused("lambda is 0, but must be a positive finite number", params={"lam": 0}),
+        refused("lam is best, but must be loo, validation or a positive number", params={"lam": "best"}),
+        refused("lam is None, but must be a number", TypeError, params={"lam": None}),
+        refused("normalization is none, but must be", params={"normalization": "none"}),
+        refused("n_jobs is 0", params={"n_jobs": 0}),
+        refused("needs the validation nodes", params={"lam": "validation"}),
+        refused("node 99", params={"lam": "validation"}, validation=[99]),
+        refused("mask has shape", params={"lam": "validation"}, validation=np.ones(3, dtype=bool)),
+        refused("has no label", params={"lam": "validation"}, validation=[1]),
+    ],
+)
+def test_refusals(small, changes, error, message):
+    X, y, adjacency = small
+    arguments = {"X": X, "y": y, "adjacency": adjacency, **changes}
+    model = GradientFreeClassifier(**arguments.pop("params", {}))
+    with np.errstate(invalid="ignore"), pytest.raises(error) as caught:
+        model.fit(**arguments)
+    assert message in str(caught.value)
+    assert not hasattr(model, "classes_"), "a fit that failed leaves nothing behind"
+
+
+def test_evaluate_and_tune_refuse(small):
+    X, y, adjacency = small
+    with pytest.raises(ValueError, match="y is None"):
+        evaluate(X, None, adjacency)
+    with pytest.raises(ValueError, match="splits is 0"):
+        evaluate(X, y, adjacency, splits=0)
+    with pytest.raises(ValueError, match="ratio is 1:1"):
+        evaluate(X, y, adjacency, ratio="1:1")
+    with pytest.raises(ValueError, match="largest_component=False"):
+        evaluate(X, y, adjacency, split=([0], [], [3]), largest_component=True)
+    with pytest.raises(ValueError, match="no node has a label"):
+        tune(X, np.full(20, -1), adjacency)
+
+
+MEASURE = """
+import resource, sys
+import numpy as np
+from gfgcn import GradientFreeClassifier
+
+nodes, columns = 50_000, 2000
+X = np.zeros((nodes, columns), dtype=np.float32, order=sys.argv[1])
+X[:, :] = np.random.default_rng(0).normal(size=columns)
+X[0, :] += 1
+y = np.full(nodes, -1)
+y[:4] = [0, 1, 0, 1]
+ring = np.array([np.arange(nodes), np.roll(np.arange(nodes), 1)])
+GradientFreeClassifier(depth=1, lam=1.0).fit(X[:5].copy(), y[:5])  # what is loaded on the way
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model = GradientFreeClassifier("sgc", depth=1, lam=1.0).fit(X, y, adjacency=ring)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / X.nbytes)
+"""
+
+
+def test_features_in_place_are_not_copied():
+    """Peak memory of a fit, in multiples of X: no copy of it, unless its order asks for one."""
+
+    def peak(order):
+        done = subprocess.run([sys.executable, "-c", MEASURE, order], capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    assert peak("C") < 0.3
+    assert peak("F") > 0.9
