@@ -2,8 +2,10 @@
 
 CARGO ?= cargo
 PYTHON ?= python3
+# Where maturin is, which makes wheels.
+BUILD_VENV = target/python/build
 
-.PHONY: build test test-browser test-full check format fuzz bench bench-kernels
+.PHONY: build test test-browser test-python test-full check format fuzz bench bench-kernels wheel
 
 build:
 	$(CARGO) build --release
@@ -12,12 +14,30 @@ build:
 test: check
 	$(CARGO) test --workspace
 	$(MAKE) test-browser
+	$(MAKE) test-python
 	$(PYTHON) -W error benchsuite/tests/test_runner.py
 
 # The report of the paper in a real browser; installs Chromium and Node.js where it may.
 test-browser:
 	$(CARGO) run --quiet -p gfgcn-paper --example sample_report -- target/sample-report
 	crates/gfgcn-paper/tests/browser/run target/sample-report
+
+# The Python package: in target/wheels, for CPython 3.9 and later.
+wheel: $(BUILD_VENV)
+	$(BUILD_VENV)/bin/maturin build --release -m python/Cargo.toml -o target/wheels
+
+# A wheel of what the other tests have compiled, in a fresh virtual environment, against the command line.
+test-python: $(BUILD_VENV)
+	$(CARGO) build -p gfgcn-cli
+	rm -rf target/python/test target/python/wheels
+	$(BUILD_VENV)/bin/maturin build --profile dev -m python/Cargo.toml -o target/python/wheels
+	$(PYTHON) -m venv target/python/test
+	target/python/test/bin/pip install --quiet --only-binary :all: "$$(echo target/python/wheels/*.whl)[test]"
+	cd python && ../target/python/test/bin/python -m pytest -q tests
+
+$(BUILD_VENV):
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet "maturin>=1.16,<2"
 
 # Also the fuzz targets for a minute each (installs cargo-fuzz), and every baseline on twenty splits of each graph.
 test-full: test fuzz

@@ -119,7 +119,7 @@ def test_results_show_themselves(cora):
     frame = pd.DataFrame(results)
     assert list(frame["model"]) == ["gfSSGC", "gfDGC"] and frame["accuracy"].between(0, 100).all()
     tuned = tune(cora)
-    assert "168 combinations; expected accuracy" in repr(tuned)
+    assert "the choice of 168 combinations, expected accuracy" in repr(tuned)
     assert "<table>" in tuned._repr_html_()
 
 

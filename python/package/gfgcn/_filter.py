@@ -30,7 +30,7 @@ class GraphFilter(Estimator):
     >>> import numpy as np
     >>> from gfgcn import GraphFilter
     >>> edge = np.array([[0], [1]])
-    >>> GraphFilter("sgc", depth=1, adjacency=edge).fit_transform(np.eye(2))
+    >>> GraphFilter("sgc", depth=1, adjacency=edge).fit_transform(np.eye(2)).round(3)
     array([[0.5, 0.5],
            [0.5, 0.5]], dtype=float32)
     """

@@ -126,7 +126,7 @@ class Tuned:
 
     def __repr__(self) -> str:
         expected = f"{100 * self.accuracy:.1f} ± {100 * self.std_error:.1f} %"
-        return f"{self.classifier()!r}, of {self.tried} combinations; expected accuracy {expected}"
+        return f"{self.classifier()!r}: the choice of {self.tried} combinations, expected accuracy {expected}"
 
     def _repr_html_(self) -> str:
         import html
