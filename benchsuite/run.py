@@ -20,6 +20,8 @@ def main() -> None:
     WORK.mkdir(exist_ok=True)
     engine = prepare.build("gfgcn-bench", "gfgcn-bench")
     python, notes = prepare.install_peers(options.venv)
+    if "binding" in options.only:
+        notes = notes + prepare.install_package(python)
     library = prepare.Library(engine, options.data, WORK)
     about = {
         "date": datetime.date.today().isoformat(),
@@ -57,7 +59,9 @@ def run(case, library, engine, python, options) -> report.Finished:
     for peer in case.peers:
         script = str(prepare.SUITE / "peers" / peer.script)
         command = [str(python), script, *shared, *peer.arguments]
-        contestants.append(contest.Contestant(peer.name, command, peer.target, peer.must_agree))
+        contestants.append(
+            contest.Contestant(peer.name, command, peer.target, peer.limit, peer.must_agree)
+        )
     results = contest.compete(
         contestants,
         options.repetitions,

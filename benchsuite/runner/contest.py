@@ -39,6 +39,8 @@ class Contestant:
     command: list
     # gfgcn is to be at least this many times faster; None where nothing is claimed.
     target: float | None = None
+    # Instead: it is to take at most this many times gfgcn's time, as another way to call the same engine.
+    limit: float | None = None
     # Whether its results must agree with gfgcn's; a differently trained model's are only reported.
     must_agree: bool = True
 

@@ -12,6 +12,7 @@ TASKS = {
     "loo": "the same, λ by exact leave-one-out over 25 values",
     "deep": "K = 128, from loaded data to predictions for all nodes",
     "sweep": "3 filters × 7 depths × 20 splits, 25 λ each",
+    "binding": "from arrays in memory to predictions for all nodes: called from Python, and from Rust",
     "epoch": "one epoch of training a network with K = 2 by gradient descent",
     "scale": "one product on 1 M nodes, 25 M edges, 128 columns",
 }
@@ -40,6 +41,7 @@ class Peer:
     script: str
     arguments: tuple = ()
     target: float | None = None
+    limit: float | None = None
     must_agree: bool = True
 
 
@@ -122,6 +124,9 @@ def cases(literal_limit: float) -> list:
             sweep("eigen", "shared hops, eigendecomposition", literal_limit),
         ]
         everything.append(Case("sweep", data, peers, quick=name == "cora"))
+
+    package = Peer("gfgcn, the Python package", "binding_gfgcn.py", limit=1.05)
+    everything.append(Case("binding", pubmed, [package]))
 
     for name in ["cora", "pubmed"]:
         data = Data(name, largest_component=True, splits=True)

@@ -57,6 +57,25 @@ def install_peers(venv: Path, log=print) -> tuple:
     return python, problems
 
 
+def install_package(python: Path, log=print) -> list:
+    """Puts the Python package of this repository into the peers' environment; what went wrong, if anything."""
+    log("building and installing the Python package")
+    pip = [str(python), "-m", "pip", "install", "--quiet"]
+    wheels = python.parent.parent / "wheels"
+    maturin = [str(python), "-m", "maturin", "build", "--quiet", "--release"]
+    steps = [
+        [*pip, "maturin>=1.16,<2"],
+        [*maturin, "-m", str(ROOT / "python" / "Cargo.toml"), "-o", str(wheels)],
+        [*pip, "--no-deps", "--force-reinstall", "--no-index", "--find-links", str(wheels), "gfgcn"],
+    ]
+    for step in steps:
+        done = subprocess.run(step, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            return [f"the Python package did not install: {last}"]
+    return []
+
+
 class Library:
     """The graphs, exported once per run so that every contestant reads the same files."""
 

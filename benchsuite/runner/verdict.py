@@ -39,6 +39,9 @@ def judge(results) -> list:
                 remarks.append(f"disagrees: {difference}")
             elif line.target is not None:
                 line.met = "yes" if line.ratio >= line.target else "no"
+            elif result.contestant.limit is not None:
+                line.met = "yes" if line.ratio <= result.contestant.limit else "no"
+                remarks.append(f"{line.ratio:.3f} (claimed ≤ {result.contestant.limit:g})")
             if difference and not result.contestant.must_agree:
                 remarks.append(f"not the same model: {difference}")
         if result.repetitions and result.repetitions[0].extrapolated:

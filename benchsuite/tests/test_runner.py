@@ -19,7 +19,7 @@ LOOP = "for line in sys.stdin:\n    if line.strip() == 'quit': break\n    "
 def fake(name, body, target=None, must_agree=True, ready=READY):
     """A contestant made of a few lines; `body` answers one `run`."""
     script = "import json, sys, time, os\n" + ready + LOOP + body
-    return contest.Contestant(name, [sys.executable, "-c", script], target, must_agree)
+    return contest.Contestant(name, [sys.executable, "-c", script], target, must_agree=must_agree)
 
 
 def answering(name, target=None, must_agree=True, **answer):
@@ -106,7 +106,7 @@ def finished(*results):
     """Results without processes: (name, seconds, check, target, must_agree)."""
     out = []
     for name, seconds, check, target, must_agree in results:
-        contestant = contest.Contestant(name, [], target, must_agree)
+        contestant = contest.Contestant(name, [], target, must_agree=must_agree)
         out.append(contest.Result(contestant, {}, [contest.Repetition(seconds, 1, check)]))
     return out
 
@@ -123,6 +123,14 @@ class Verdicts(unittest.TestCase):
         )
         self.assertEqual([line.ratio for line in lines], [None, 8, 7.95, 0.5])
         self.assertEqual([line.met for line in lines], ["", "yes", "no", ""])
+
+    def test_limits(self):
+        for seconds, met in [(1.04, "yes"), (1.06, "no")]:
+            results = finished(("gfgcn", 1.0, {}, None, True), ("a", seconds, {}, None, True))
+            results[1].contestant.limit = 1.05
+            line = verdict.judge(results)[1]
+            self.assertEqual(line.met, met)
+            self.assertIn("claimed ≤ 1.05", line.remark)
 
     def test_a_peer_that_disagrees_has_no_verdict(self):
         for key, ours, theirs, agrees in [
@@ -197,6 +205,10 @@ class Reports(unittest.TestCase):
             answering("a <b>", 3, seconds=4, check={"norm": 3.0}),
             fake("broken", "sys.exit(1)"),
         )
+        # Whatever else this machine is doing.
+        for result in results:
+            for repetition in result.repetitions:
+                repetition.others = 0.0
         done = [report.Finished(case, results), report.Finished(case, skipped="no data")]
         about = {"date": "2020-01-31", "threads": 2, "repetitions": 2}
         about["machine"] = {"processor": "abacus", "commit": "c0ffee"}

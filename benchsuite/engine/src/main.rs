@@ -1,6 +1,7 @@
 //! gfgcn as a contestant of the benchmarks: the same tasks as the peers, by the same protocol, on
 //! nothing but the public libraries.
 
+mod binding;
 mod data;
 mod epoch;
 mod protocol;
@@ -57,6 +58,8 @@ enum Command {
     },
     /// Three filters, seven depths, twenty splits.
     Sweep { data: PathBuf, splits: PathBuf },
+    /// From arrays in memory to predictions for all nodes.
+    Binding { data: PathBuf, splits: PathBuf },
     /// One epoch of training a network by gradient descent.
     Epoch {
         data: PathBuf,
@@ -85,6 +88,7 @@ fn main() -> Result<()> {
         Command::Loo { data, splits } => tasks::leave_one_out(&data, &splits),
         Command::Deep { data, splits, filter, depth } => tasks::deep(&data, &splits, filter, depth),
         Command::Sweep { data, splits } => tasks::sweep(&data, &splits),
+        Command::Binding { data, splits } => binding::binding(&data, &splits),
         Command::Epoch { data, splits, model } => epoch::epoch(&data, &splits, model),
         Command::Scale { data, renumbered, normalization } => {
             scale::scale(&data, renumbered, normalization)

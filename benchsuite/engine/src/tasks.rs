@@ -112,14 +112,24 @@ pub(crate) fn deep(data: &Path, splits: &Path, filter: FilterName, depth: usize)
             Ok((model, predictions))
         },
         |(model, predictions): (Model, Predictions)| {
-            let right = |&&node: &&usize| data.labels().name(node) == Some(predictions.name(node));
-            let hits = split.test().iter().filter(right).count();
-            Ok(Findings::check(json!({
-                "accuracy": percent(hits, split.test().len()),
-                "penalty": model.lambda().recip(),
-            })))
+            Ok(check_model(&data, &split, &model, &predictions))
         },
     )
+}
+
+/// How good a model is, and which λ it chose.
+pub(crate) fn check_model(
+    data: &Dataset,
+    split: &Split,
+    model: &Model,
+    predictions: &Predictions,
+) -> Findings {
+    let right = |&&node: &&usize| data.labels().name(node) == Some(predictions.name(node));
+    let hits = split.test().iter().filter(right).count();
+    Findings::check(json!({
+        "accuracy": percent(hits, split.test().len()),
+        "penalty": model.lambda().recip(),
+    }))
 }
 
 /// Every filter at every depth on every split.
