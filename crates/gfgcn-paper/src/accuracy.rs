@@ -25,10 +25,14 @@ impl Accuracies {
     pub fn measure(lab: &Lab<'_>, subjects: &[Subject], models: &[Model]) -> Result<Vec<Self>> {
         let solve = |subject| Self::solve(lab, subject, models);
         let mut all = subjects.iter().map(solve).collect::<Result<Vec<Accuracies>>>()?;
-        for depth in DEPTHS {
-            for (subject, of_subject) in subjects.iter().zip(&mut all) {
-                for &model in models {
-                    of_subject.train(lab, subject, model, depth)?;
+        let (networks, linear): (Vec<Model>, Vec<Model>) =
+            models.iter().partition(|model| model.is_network());
+        for models in [linear, networks] {
+            for depth in DEPTHS {
+                for (subject, of_subject) in subjects.iter().zip(&mut all) {
+                    for &model in &models {
+                        of_subject.train(lab, subject, model, depth)?;
+                    }
                 }
             }
         }

@@ -64,7 +64,7 @@ fn a_killed_run_recomputes_no_finished_cell() {
     let mut child =
         sandbox.gfgcn(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let start = Instant::now();
-    // The 21 closed forms of three graphs, and some runs of GCN.
+    // The 21 closed forms of three graphs, and some trainings.
     while kept(&sandbox).len() < 3 * 21 + 3 {
         assert!(start.elapsed() < Duration::from_secs(120), "nothing is finished");
         std::thread::sleep(Duration::from_millis(20));
