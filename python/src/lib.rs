@@ -18,6 +18,8 @@ mod _gfgcn {
     use crate::evaluation::{evaluate, tune};
     #[pymodule_export]
     use crate::model::{Model, filter, fit};
+    #[pymodule_export]
+    use crate::settings::check;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // Python's spelling

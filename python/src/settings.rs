@@ -1,11 +1,12 @@
 //! What an estimator was asked to be, from its parameters.
 
 use crate::errors::raise;
-use gfgcn::filter::Filter;
+use gfgcn::filter::{Filter, MAX_DEPTH};
 use gfgcn::graph::Normalization;
 use gfgcn::ridge::Selection;
 use gfgcn::{Error, Options, Result};
 use pyo3::prelude::*;
+use std::fmt::Display;
 
 /// A filter, as a mapping.
 #[derive(FromPyObject)]
@@ -23,8 +24,10 @@ impl FilterSettings {
     }
 
     fn checked(&self) -> Result<Filter> {
-        // What is not a depth is none of the filter's either.
-        let depth = usize::try_from(self.depth).unwrap_or(0);
+        let depth = usize::try_from(self.depth).map_err(|_| {
+            let expected = format!("a whole number from 1 to {MAX_DEPTH}");
+            Error::parameter("depth", self.depth, expected)
+        })?;
         match self.filter.as_str() {
             "sgc" => Filter::sgc(depth),
             "ssgc" => Filter::ssgc(depth, self.tau),
@@ -32,6 +35,12 @@ impl FilterSettings {
             other => Err(Error::parameter("filter", other, "sgc, ssgc or dgc")),
         }
     }
+}
+
+/// Refuses parameters that no model can have, before there are data.
+#[pyfunction]
+pub(crate) fn check(filter: FilterSettings, settings: Settings) -> PyResult<()> {
+    filter.filter().and_then(|_| settings.options()).map(drop)
 }
 
 /// Everything else that decides a model, as a mapping.
@@ -58,15 +67,15 @@ impl Settings {
     }
 
     fn checked(&self) -> Result<Options> {
+        let refused = |value: &dyn Display| {
+            Error::parameter("lam", value, "loo, validation or a positive finite number")
+        };
         let selection = match &self.lam {
-            Lambda::Given(lambda) => Selection::fixed(*lambda)?,
+            Lambda::Given(lambda) => Selection::fixed(*lambda).map_err(|_| refused(lambda))?,
             Lambda::ChosenBy(how) => match how.as_str() {
                 "loo" => Selection::LeaveOneOut,
                 "validation" => Selection::Validation,
-                _ => {
-                    let expected = "loo, validation or a positive number";
-                    return Err(Error::parameter("lam", how, expected));
-                }
+                _ => return Err(refused(how)),
             },
         };
         Ok(Options {

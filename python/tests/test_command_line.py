@@ -35,12 +35,17 @@ def test_models_go_both_ways(gfgcn, tmp_path, cora):
     ours = GradientFreeClassifier("dgc", 16, kernel="rbf").fit(cora)
     ours.save(model)
     gfgcn("predict", model, "cora", "-o", table)
+    assert labels_of(table) == list(cora.class_names[ours.predict()])
+    by_numbers = GradientFreeClassifier("dgc", 16, kernel="rbf").fit(cora.X, cora.y_train, cora.adjacency)
+    by_numbers.save(model)
+    gfgcn("predict", model, "cora", "-o", table, "--force")
     assert [int(label) for label in labels_of(table)] == list(ours.predict())
     gfgcn("fit", "cora", "--public-split", "--model", "gfsgc", "--depth", 2, "--lambda", 0.5, "-o", model, "--force")
     theirs = GradientFreeClassifier.load(model)
     assert theirs.get_params() == GradientFreeClassifier("sgc", 2, lam=0.5).get_params()
     again = GradientFreeClassifier("sgc", 2, lam=0.5).fit(cora)
     assert np.array_equal(theirs.predict(cora), cora.class_names[again.predict()])
+    assert theirs.score(cora, mask=cora.test_mask) == again.score(cora, mask=cora.test_mask)
 
 
 def test_accuracies(gfgcn, cora):

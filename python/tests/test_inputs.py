@@ -120,6 +120,7 @@ LABELS = {
     "objects with None": lambda y: np.array([None if v < 0 else int(v) for v in y], dtype=object),
     "series with NA": lambda y: pd.Series([pd.NA if v < 0 else int(v) for v in y], dtype="Int64"),
     "dict": lambda y: {k: int(v) for k, v in enumerate(y) if v >= 0},
+    "masked": lambda y: np.ma.array(np.where(y < 0, 1, y), mask=y < 0),
 }
 
 
@@ -145,6 +146,84 @@ def test_classes_of_any_type(small, classes):
     whole = np.array(classes)[expected]
     again = GradientFreeClassifier().fit(X, whole, adjacency=adjacency)
     assert again.classes_.dtype == whole.dtype
+
+
+@pytest.mark.parametrize("nothing", [float("nan"), -1, None], ids=str)
+def test_names_in_a_list(small, nothing):
+    """Where NumPy would make strings of everything."""
+    X, y, adjacency = small
+    model = GradientFreeClassifier().fit(X, [nothing if v < 0 else "ab"[v] for v in y], adjacency=adjacency)
+    assert list(model.classes_) == ["a", "b"]
+
+
+def test_minus_one_as_a_class_is_warned_of(small):
+    X, y, adjacency = small
+    with pytest.warns(UserWarning, match="-1 stands for unlabelled"):
+        GradientFreeClassifier().fit(X, np.where(y == 0, -1, 1), adjacency=adjacency)
+
+
+def test_frames_are_matched_by_their_index(small):
+    X, y, adjacency = small
+    names = [f"n{k}" for k in range(20)]
+    graph = nx.relabel_nodes(as_networkx(adjacency), dict(enumerate(names)))
+    frame = pd.DataFrame(X, index=names, columns=list("abcde"))
+    series = pd.Series(y, index=names)
+    expected = GradientFreeClassifier().fit(X, y, adjacency=adjacency).predict()
+    shuffled = np.random.default_rng(0).permutation(names)
+    model = GradientFreeClassifier().fit(frame.loc[shuffled], series.loc[shuffled[::-1]], adjacency=graph)
+    assert np.array_equal(model.predict(), expected)
+
+
+def test_parts_of_splits(cora):
+    model = GradientFreeClassifier().fit(cora)
+    everyone = np.flatnonzero(cora.test_mask)
+    assert model.score(cora, mask=everyone) == model.score(cora, mask=cora.test_mask)
+    for mask, message in [
+        (cora.test_mask.astype(np.uint8), "looks like a mask"),
+        ([-1], "names node -1, but the nodes are 0 to 2707"),
+        ([2708], "names node 2708"),
+        ([3, 3], "names node 3 twice"),
+        ([0.5], "holds float64"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.score(cora, mask=mask)
+    old = like_pyg(cora)
+    old.train_mask = old.train_mask.astype(np.uint8)
+    with pytest.raises(ValueError, match="training part looks like a mask"):
+        GradientFreeClassifier().fit(old)
+
+
+def test_repeated_edges_count_once(small):
+    """The largest weight of an edge counts, in whatever it comes."""
+    X, y, _ = small
+    plain = np.zeros((20, 20))
+    plain[0, 1] = plain[1, 0] = 2
+    ends, weights = np.array([[0, 0, 1, 1], [1, 1, 0, 0]]), [1.0, 2.0, 1.0, 2.0]
+    multi = nx.MultiGraph()
+    multi.add_nodes_from(range(20))
+    multi.add_edge(0, 1, weight=1.0)
+    multi.add_edge(0, 1, weight=2.0)
+    for graph in (sp.coo_array((weights, ends), shape=(20, 20)), (ends, weights), multi):
+        with pytest.warns(GraphWarning, match="merged"):
+            assert np.array_equal(fit(X, y, graph), fit(X, y, plain))
+    plain[0, 1] = 1
+    with pytest.warns(GraphWarning, match="1 edges with another weight in each direction; the larger was kept"):
+        fit(X, y, plain)
+
+
+def test_two_edges_on_two_nodes():
+    loops = np.array([[0, 1], [0, 1]])
+    with pytest.warns(GraphWarning, match="2 self-loops"):
+        F = GraphFilter("sgc", 1).fit_transform(np.eye(2), adjacency=(loops, None))
+    assert np.array_equal(F, np.eye(2)), "a pair says that it is a list"
+    F = GraphFilter("sgc", 1).fit_transform(np.eye(2), adjacency=np.array([[0, 1], [1, 0]]))
+    assert np.allclose(F, 0.5), "an array of the graph's size is a matrix"
+
+
+def test_a_frame_is_a_frame(small):
+    _, y, adjacency = small
+    frame = pd.DataFrame({"x": np.arange(20.0), "edge_index": np.ones(20)})
+    assert list(GradientFreeClassifier().fit(frame, y, adjacency=adjacency).feature_names_in_) == ["x", "edge_index"]
 
 
 def test_networkx_keeps_order_and_names(small):
@@ -246,7 +325,14 @@ HUGE = np.full((20, 5), 1e300)
         refused("no node has a label", y=np.full(20, -1)),
         refused("which is no node", y={99: 1}),
         refused("is square", adjacency=np.ones((20, 19))),
-        refused("two dimensions", adjacency=np.ones(20)),
+        refused("a graph is a matrix", adjacency=np.ones(20)),
+        refused("a graph is a matrix", adjacency="cora"),
+        refused("transpose it", adjacency=np.array([[0, 1], [1, 2], [2, 3]])),
+        refused("edge_index has two rows", adjacency=(np.ones((3, 4), dtype=int), None)),
+        refused("1D array", X=sp.coo_array(np.ones(20)), adjacency=None),
+        refused("X is None", X=None),
+        refused("masked entries", X=np.ma.array(np.ones((20, 5)), mask=np.eye(20, 5))),
+        refused("X holds datetime64", X=np.zeros((20, 5), "M8[D]")),
         refused("names node 20, but the nodes are 0 to 19", adjacency=np.array([[0, 1, 2], [20, 2, 3]])),
         refused("negative", adjacency=np.array([[0, -1, 2], [1, 2, 3]])),
         refused("edge_index holds node numbers", adjacency=np.array([[0.5, 1, 2], [1, 2, 3]])),
@@ -256,6 +342,11 @@ HUGE = np.full((20, 5), 1e300)
         refused("edge weights: expected 3, found 2", adjacency=(np.array([[0, 1, 2], [1, 2, 3]]), [1.0, 2.0])),
         refused("the graph has 3 nodes", adjacency=nx.path_graph(3)),
         refused("validation nodes choose λ only", validation=[1]),
+        refused("depth is -1, but must be a whole number from 1 to 10000", params={"depth": -1}),
+        refused("far too large", params={"depth": 2**70}),
+        refused("n_jobs is '2', but must be a whole number", TypeError, params={"n_jobs": "2"}),
+        refused("row_normalize is 'no', but must be True or False", TypeError, params={"row_normalize": "no"}),
+        refused("lam is array([1., 2.])", TypeError, params={"lam": np.array([1.0, 2.0])}),
         refused("depth is 0, but must be a whole number from 1 to 10000", params={"depth": 0}),
         refused("depth is 'x', but must be a whole number", TypeError, params={"depth": "x"}),
         refused("depth is 2.5, but must be a whole number", TypeError, params={"depth": 2.5}),
@@ -264,9 +355,9 @@ HUGE = np.full((20, 5), 1e300)
         refused("tau is 2, but must be a number from 0 to 1", params={"tau": 2}),
         refused("time is -1, but must be a positive number", params={"filter": "dgc", "time": -1}),
         refused("kernel is sigmoid, but must be linear", params={"kernel": "sigmoid"}),
-        refused("lambda is 0, but must be a positive finite number", params={"lam": 0}),
-        refused("lam is best, but must be loo, validation or a positive number", params={"lam": "best"}),
-        refused("lam is None, but must be a number", TypeError, params={"lam": None}),
+        refused("lam is 0, but must be loo, validation or a positive finite number", params={"lam": 0}),
+        refused("lam is best, but must be loo, validation or a positive finite number", params={"lam": "best"}),
+        refused("lam is None, but must be 'loo', 'validation' or a number", TypeError, params={"lam": None}),
         refused("normalization is none, but must be", params={"normalization": "none"}),
         refused("n_jobs is 0", params={"n_jobs": 0}),
         refused("needs the validation nodes", params={"lam": "validation"}),
@@ -291,8 +382,19 @@ def test_evaluate_and_tune_refuse(small):
         evaluate(X, None, adjacency)
     with pytest.raises(ValueError, match="splits is 0"):
         evaluate(X, y, adjacency, splits=0)
-    with pytest.raises(ValueError, match="ratio is 1:1"):
-        evaluate(X, y, adjacency, ratio="1:1")
+    for error, message, wrong in [
+        (ValueError, "ratio is 1:1", {"ratio": "1:1"}),
+        (TypeError, "ratio is", {"ratio": (1, 1, 8)}),
+        (TypeError, "splits is 2.5", {"splits": 2.5}),
+        (ValueError, "seed is -1", {"seed": -1}),
+        (ValueError, "seed is 18446744073709551616", {"seed": 2**64}),
+        (ValueError, "split has 2 parts", {"split": ([0], [3])}),
+    ]:
+        with pytest.raises(error, match=message):
+            evaluate(X, y, adjacency, **wrong)
+    assert len(evaluate(X, y, adjacency, filters="ssgc", depths=8, splits=1, ratio="1:0:1")) == 1
+    with pytest.warns(UserWarning, match="single training node"):
+        tune(X, np.where(np.arange(20) == 0, 0, np.where(y == 1, 1, -1)), adjacency)
     with pytest.raises(ValueError, match="largest_component=False"):
         evaluate(X, y, adjacency, split=([0], [], [3]), largest_component=True)
     with pytest.raises(ValueError, match="no node has a label"):

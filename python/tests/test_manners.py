@@ -77,6 +77,61 @@ def test_copies_predict_alike(small, tmp_path):
         model.save(tmp_path / "no" / "folder.model")
 
 
+def test_classes_survive_a_file(small, tmp_path):
+    X, y, adjacency = small
+    path = tmp_path / "m.model"
+    for classes, loaded in [
+        ([0, 7], [0, 7]),
+        (["1", "2"], [1, 2]),
+        (["10", "9"], ["10", "9"]),
+        (["01", "2"], ["01", "2"]),
+        ([False, True], ["False", "True"]),
+        ([2.0, 3.0], [2, 3]),
+        ([1, 2**63 + 1], ["1", "9223372036854775809"]),
+    ]:
+        named = np.array([None if v < 0 else classes[v] for v in y], dtype=object)
+        model = GradientFreeClassifier().fit(X, named, adjacency=adjacency)
+        model.save(path)
+        twin = GradientFreeClassifier.load(path)
+        assert list(twin.classes_) == loaded
+        assert twin.score(X, named, adjacency) == model.score(y=named) > 0.5
+    with pytest.raises(ValueError, match="none of which the model has"):
+        model.score(y=np.where(y < 0, "", "other"))
+
+
+def test_scores_are_copies(small):
+    X, y, adjacency = small
+    model = GradientFreeClassifier().fit(X, y, adjacency=adjacency)
+    before = model.decision_function()
+    before[:] = 0
+    assert model.decision_function().any()
+
+
+def test_a_forgotten_graph_is_warned_of(small):
+    X, y, adjacency = small
+    model = GradientFreeClassifier().fit(X, y, adjacency=adjacency)
+    with pytest.warns(gfgcn.GraphWarning, match="no adjacency was passed"):
+        model.predict(X)
+
+
+def test_a_filter_that_failed_is_as_before(small):
+    X, _, adjacency = small
+    filter = GraphFilter(adjacency=adjacency).fit(X)
+    expected = filter.transform(X)
+    with pytest.raises(ValueError, match="depth is -1"):
+        filter.set_params(depth=-1).fit_transform(X[:, :2])
+    assert np.array_equal(filter.set_params(depth=8).transform(X), expected)
+    for wrong in ({"filter": "foo"}, {"depth": -3}, {"normalization": "x"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            GraphFilter(**wrong).fit(X)
+
+
+def test_many_jobs(small):
+    X, y, adjacency = small
+    one, many = (GradientFreeClassifier(n_jobs=n).fit(X, y, adjacency) for n in (1, 10**9))
+    assert np.array_equal(one.decision_function(), many.decision_function())
+
+
 def test_pickles_are_the_model_file(small):
     X, y, adjacency = small
     model = GradientFreeClassifier().fit(X, y, adjacency=adjacency)

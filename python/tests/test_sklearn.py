@@ -59,6 +59,25 @@ def test_pipeline(cora):
     assert np.array_equal(whole.predict(cora.X), by_argument.predict(cora.X))
 
 
+def test_data_frames_come_out_where_they_are_asked_for(small):
+    import pandas as pd
+    import sklearn
+
+    X, _, adjacency = small
+    frame = pd.DataFrame(X, columns=list("abcde"), index=range(100, 120))
+    filter = GraphFilter(adjacency=adjacency)
+    plain = filter.fit_transform(frame)
+    assert isinstance(plain, np.ndarray)
+    with sklearn.config_context(transform_output="pandas"):
+        everywhere = filter.fit_transform(frame)
+    here = make_pipeline(GraphFilter(adjacency=adjacency)).set_output(transform="pandas").fit_transform(frame)
+    for result in (everywhere, here):
+        assert list(result.columns) == list("abcde") and list(result.index) == list(range(100, 120))
+        assert np.array_equal(result.to_numpy(), plain)
+    with pytest.raises(ValueError, match="default, pandas or polars"):
+        filter.set_output(transform="x")
+
+
 def test_model_selection():
     """Without a graph it is an estimator like any other."""
     rng = np.random.default_rng(0)

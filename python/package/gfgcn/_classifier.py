@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from . import _inputs
-from ._estimator import Estimator, not_fitted_error, threads
+from ._estimator import Estimator, not_fitted_error, warn
 from ._gfgcn import Model, fit
-from ._settings import filter_settings, model_settings
+from ._settings import filter_settings, model_settings, threads
 from ._types import Array
 
 
@@ -101,13 +101,14 @@ class GradientFreeClassifier(Estimator):
         Parameters
         ----------
         X : array or sparse matrix (nodes, features), data frame, or dict from node to features
-            Also PyTorch Geometric's ``Data`` or a dataset of ``gfgcn.datasets``, which hold everything; of those only
-            the labels in ``train_mask`` are used. A C-ordered float32 array is read where it is: it must not be
-            changed while this runs.
+            Also PyTorch Geometric's ``Data`` (``x``, ``edge_index``, ``edge_weight``, ``y``; not ``edge_attr``) or a dataset of
+            ``gfgcn.datasets``, which hold everything; of those only the labels in ``train_mask`` are used. A C-ordered
+            float32 array is read where it is: it must not be changed while this runs.
         y : array (nodes,), or dict from node to label
             Classes of any type; -1, NaN and None stand for unlabelled.
         adjacency : sparse matrix, array (nodes, nodes), edge_index (2, edges), (edge_index, weights), networkx graph
-            None for no edges: ridge regression on X. Edges have no direction; weights are positive.
+            None for no edges: ridge regression on X. Edges have no direction; weights are positive, and of several for
+            one edge the largest counts.
         validation : mask or node numbers, optional
             Nodes that choose λ instead of training, with ``lam="validation"``.
 
@@ -122,22 +123,23 @@ class GradientFreeClassifier(Estimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
-        table = _inputs.features(given.X, graph.nodes)
-        labels = _inputs.labels(given.y, table.rows, graph.nodes)
+        table = _inputs.features(given.X, graph.nodes, given.feature_names)
+        labels = _inputs.labels(given.y, table.rows, graph.nodes, given.class_names)
+        polynomial = filter_settings(self.filter, self.depth, self.tau, self.time)
+        settings = model_settings(self.kernel, self.lam, self.normalization, self.row_normalize, self.fit_intercept)
         chooses = self._validation_nodes(given, validation, table.rows)
         train = np.flatnonzero(self._trains(given, labels, chooses, table.rows)).astype(np.int64)
         if not len(train):
             raise ValueError("no node has a label, so there is nothing to learn from; label some first")
         workers = threads(self.n_jobs)
         data = _inputs.dataset(table, graph, labels, workers)
-        polynomial = filter_settings(self.filter, self.depth, self.tau, self.time)
-        settings = model_settings(self.kernel, self.lam, self.normalization, self.row_normalize, self.fit_intercept)
         model, (codes, scores, _) = fit(data, polynomial, settings, train, chooses, workers)
         self._remember_features(table.columns, table.names)
         names = labels.names
         self.classes_ = labels.classes[[names.index(name) for name in model.classes]]
         self._model = model
         self._training_graph: tuple[Array, Array] | None = (codes, scores)
+        self._has_edges = graph.parts is not None
         self._remember_nodes(graph.nodes)
         return self
 
@@ -147,11 +149,9 @@ class GradientFreeClassifier(Estimator):
         """A mask of the nodes that train: labelled, in the training part, and not chosen to choose λ."""
         trains = labels.codes >= 0
         if given.train is not None:
-            part = np.zeros(rows, dtype=bool)
-            part[_inputs.part(given.train, rows, "training")] = True
-            trains &= part
+            trains &= _inputs.mask(given.train, rows, "training")
         else:
-            trains[chooses[(chooses >= 0) & (chooses < rows)]] = False
+            trains[chooses] = False
         return trains
 
     def _validation_nodes(self, given: _inputs.Given, validation: Any, rows: int) -> Array:
@@ -197,9 +197,10 @@ class GradientFreeClassifier(Estimator):
         return dict(zip(names, self.classes_[codes]))
 
     def decision_function(self, X: Any = None, adjacency: Any = None) -> Array:
-        """The scores: (nodes, classes), of which the largest wins; or (nodes,) for two classes, positive for the second."""
+        """The scores: (nodes, classes), of which the largest wins; (nodes,) for two classes, positive for the second, or
+        for a single one."""
         _, scores, _ = self._predicted(X, adjacency)
-        return scores.ravel() if len(self.classes_) <= 2 else scores.copy()
+        return scores.flatten() if len(self.classes_) <= 2 else scores.copy()
 
     def score(self, X: Any = None, y: Any = None, adjacency: Any = None, *, mask: Any = None) -> float:
         """The share of nodes that were predicted right, of those that have a label (and are in the mask).
@@ -211,15 +212,24 @@ class GradientFreeClassifier(Estimator):
         if y is None:
             raise ValueError("score needs the true classes: y")
         codes, _, nodes = self._predicted(X, adjacency)
-        truth = _inputs.labels(y, len(codes), nodes)
+        truth = _inputs.labels(y, len(codes), nodes, given.class_names)
         judged = truth.codes >= 0
         if mask is not None:
-            inside = np.zeros(len(codes), dtype=bool)
-            inside[_inputs.part(mask, len(codes), "scored")] = True
-            judged &= inside
+            judged &= _inputs.mask(mask, len(codes), "scored")
         if not judged.any():
             raise ValueError("there is no labelled node to score")
-        return float(np.mean(truth.classes[truth.codes[judged]] == self.classes_[codes[judged]]))
+        position = self._positions(truth)
+        return float(np.mean(position[truth.codes[judged]] == codes[judged]))
+
+    def _positions(self, truth: _inputs.Labels) -> Array:
+        """Where the classes of some labels are in ``classes_``, by themselves or else by their names in the model file;
+        -1 for those that are not."""
+        for theirs, ours in [(truth.classes.tolist(), self.classes_.tolist()), (truth.names, self._model.classes)]:
+            place = {name: k for k, name in enumerate(ours)}
+            positions = np.array([place.get(name, -1) for name in theirs])
+            if (positions >= 0).any():
+                return positions
+        raise ValueError(f"y has the classes {truth.names[:5]}, none of which the model has: {self._model.classes[:5]}")
 
     def _predicted(self, X: Any, adjacency: Any) -> tuple[Array, Array, list[Any] | None]:
         """Positions in ``classes_``, scores, and what the nodes are called."""
@@ -234,7 +244,12 @@ class GradientFreeClassifier(Estimator):
             raise ValueError("a graph was passed without the features of its nodes: X")
         given = _inputs.unpack(X, None, adjacency)
         graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
-        table = _inputs.features(given.X, graph.nodes)
+        if given.adjacency is None and self._has_edges:
+            warn(
+                "the model was fitted on a graph, but no adjacency was passed now: nodes are taken for unconnected",
+                _inputs.GraphWarning,
+            )
+        table = _inputs.features(given.X, graph.nodes, given.feature_names)
         self._check_features(table.columns, table.names)
         workers = threads(self.n_jobs)
         data = _inputs.dataset(table, graph, _inputs.labels(None, table.rows), workers)
@@ -283,13 +298,19 @@ class GradientFreeClassifier(Estimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GradientFreeClassifier:
-        """Reads a model, also one of the command line's. Classes that all are whole numbers become integers."""
+        """Reads a model, also one of the command line's.
+
+        Classes are what the file calls them: integers if all names are whole numbers in increasing order, text otherwise.
+        ``n_jobs``, and ``tau`` or ``time`` of a filter that has none, are the defaults.
+        """
         model = Model.load(path)
         loaded = cls(**model.params())
         loaded._remember_features(model.features, model.feature_names)
         loaded.classes_ = _classes(model.classes)
-        loaded._model, loaded._training_graph = model, None
+        loaded._model, loaded._training_graph, loaded._has_edges = model, None, False
         return loaded
+
+    _estimator_type = "classifier"  # for scikit-learn before 1.6
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
@@ -305,6 +326,7 @@ class GradientFreeClassifier(Estimator):
 def _classes(names: list[str]) -> Array:
     try:
         numbers = np.array([int(name) for name in names], dtype=np.int64)
-    except ValueError:
+    except (ValueError, OverflowError):
         return np.array(names)
-    return numbers if [str(number) for number in numbers] == names else np.array(names)
+    as_written = [str(number) for number in numbers] == names
+    return numbers if as_written and np.all(np.diff(numbers) > 0) else np.array(names)

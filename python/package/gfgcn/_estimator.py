@@ -107,14 +107,3 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, category, stacklevel=depth)
-
-
-def threads(n_jobs: int | None) -> int:
-    """``n_jobs`` as joblib counts, but None means all cores; 0 is as many as there are."""
-    if n_jobs is None:
-        return 0
-    if n_jobs == 0:
-        raise ValueError("n_jobs is 0, but must be None, a positive number, or negative: -1 for all cores, -2 for all but one")
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return int(n_jobs)

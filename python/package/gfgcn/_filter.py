@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _inputs
-from ._estimator import Estimator, threads
-from ._gfgcn import Dataset
+from ._estimator import Estimator
+from ._gfgcn import Dataset, check
 from ._gfgcn import filter as apply
-from ._settings import filter_settings, model_settings
+from ._settings import filter_settings, model_settings, threads
 from ._types import Array
+
+
+class _Data(NamedTuple):
+    """Checked features, and the engine's dataset of them."""
+
+    table: _inputs.Features
+    dataset: Dataset
 
 
 class GraphFilter(Estimator):
@@ -56,38 +65,67 @@ class GraphFilter(Estimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, adjacency: Any = None) -> GraphFilter:
-        """Checks the data and remembers the number of features and the graph; there is nothing to learn."""
-        self._data(X, adjacency)
+        """Checks data and parameters, and remembers the number of features and the graph; there is nothing to learn."""
+        self._settings()
+        self._remember(self._data(X, adjacency, self.adjacency), adjacency)
         return self
 
-    def transform(self, X: Any, adjacency: Any = None) -> Array:
-        """F, an array of float32 (nodes, features)."""
+    def transform(self, X: Any, adjacency: Any = None) -> Any:
+        """F: (nodes, features), an array of float32 unless ``set_output`` says otherwise."""
         self._check_is_fitted()
-        return self._apply(self._data(X, adjacency, fitted=True))
+        standing = self.adjacency if self._graph is None else self._graph
+        given = self._data(X, adjacency, standing)
+        self._check_features(given.table.columns, given.table.names)
+        return self._dressed(self._apply(given), X)
 
-    def fit_transform(self, X: Any, y: Any = None, adjacency: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, adjacency: Any = None) -> Any:
         """``fit`` and ``transform`` in one."""
-        return self._apply(self._data(X, adjacency))
+        given = self._data(X, adjacency, self.adjacency)
+        filtered = self._apply(given)
+        self._remember(given, adjacency)
+        return self._dressed(filtered, X)
 
-    def _data(self, X: Any, adjacency: Any, fitted: bool = False) -> Dataset:
-        """What is filtered; by a fit the features and the graph are remembered, after it they are compared."""
+    def _data(self, X: Any, adjacency: Any, standing: Any) -> _Data:
+        """What is filtered: over the graph that comes with it, or else over the one that stands."""
         given = _inputs.unpack(X, None, adjacency)
-        standing = self._graph if fitted else self.adjacency
-        wanted = standing if given.adjacency is None else given.adjacency
-        graph = _inputs.edges(wanted, _inputs.rows(given.X))
-        table = _inputs.features(given.X, graph.nodes)
-        if fitted:
-            self._check_features(table.columns, table.names)
-        data = _inputs.dataset(table, graph, _inputs.labels(None, table.rows), threads(self.n_jobs))
-        if not fitted:
-            self._remember_features(table.columns, table.names)
-            self._graph: Any = wanted
-        return data
+        graph = _inputs.edges(standing if given.adjacency is None else given.adjacency, _inputs.rows(given.X))
+        table = _inputs.features(given.X, graph.nodes, given.feature_names)
+        labels = _inputs.labels(None, table.rows)
+        return _Data(table, _inputs.dataset(table, graph, labels, threads(self.n_jobs)))
 
-    def _apply(self, data: Dataset) -> Array:
+    def _remember(self, given: _Data, adjacency: Any) -> None:
+        self._remember_features(given.table.columns, given.table.names)
+        self._graph = adjacency
+
+    def _settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         polynomial = filter_settings(self.filter, self.depth, self.tau, self.time)
         settings = model_settings(normalization=self.normalization, row_normalize=self.row_normalize)
-        return apply(data, polynomial, settings, threads(self.n_jobs))
+        check(polynomial, settings)
+        return polynomial, settings
+
+    def _apply(self, given: _Data) -> Array:
+        return apply(given.dataset, *self._settings(), threads(self.n_jobs))
+
+    def set_output(self, *, transform: str | None = None) -> GraphFilter:
+        """What ``transform`` returns: "default" for an array, "pandas" or "polars" for a data frame."""
+        if transform not in (None, "default", "pandas", "polars"):
+            raise ValueError(f"transform is {transform!r}, but must be default, pandas or polars")
+        if transform is not None:
+            self._output = transform
+        return self
+
+    def _dressed(self, filtered: Array, X: Any) -> Any:
+        """In the form that was asked for here, or of all of scikit-learn."""
+        form = getattr(self, "_output", None)
+        sklearn = sys.modules.get("sklearn")
+        if form is None and sklearn is not None:
+            form = sklearn.get_config()["transform_output"]
+        if form not in ("pandas", "polars"):
+            return filtered
+        columns = list(self.get_feature_names_out())
+        if form == "polars":
+            return import_module("polars").DataFrame(filtered, schema=columns)
+        return import_module("pandas").DataFrame(filtered, columns=columns, index=getattr(X, "index", None))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the features, which filtering does not change."""

@@ -5,7 +5,7 @@ from typing import Any, Sequence, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dataset", "Model", "__version__", "evaluate", "filter", "fit", "tune"]
+__all__ = ["Dataset", "Model", "__version__", "check", "evaluate", "filter", "fit", "tune"]
 
 __version__: str
 
@@ -70,6 +70,7 @@ class Model:
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
+def check(filter: dict[str, Any], settings: dict[str, Any]) -> None: ...
 def fit(
     dataset: Dataset,
     filter: dict[str, Any],

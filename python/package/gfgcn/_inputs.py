@@ -29,26 +29,33 @@ class Given:
     adjacency: Any = None
     train: Any = None
     validation: Any = None
+    class_names: Any = None
+    feature_names: list[str] | None = None
 
 
 def unpack(X: Any, y: Any, adjacency: Any) -> Given:
     """Takes apart what has features, labels and a graph in one: PyTorch Geometric's ``Data``, or a dataset of ours."""
+    if hasattr(X, "to_numpy"):  # a data frame, whatever its columns are called
+        return Given(X, y, adjacency)
+    given = Given(None, y, adjacency, validation=getattr(X, "val_mask", None))
     if hasattr(X, "edge_index") and hasattr(X, "x"):
         if X.x is None:
             raise ValueError("the data have no features: x is None")
-        weights = getattr(X, "edge_weight", None)
-        graph = (X.edge_index, weights) if adjacency is None else adjacency
-        features = X.x
+        if adjacency is None and X.edge_index is None:
+            raise ValueError("the data have no edges: edge_index is None")
+        given.X = X.x
+        given.adjacency = (X.edge_index, getattr(X, "edge_weight", None)) if adjacency is None else adjacency
     elif hasattr(X, "adjacency") and hasattr(X, "X"):
-        graph = X.adjacency if adjacency is None else adjacency
-        features = X.X
+        given.X = X.X
+        given.adjacency = X.adjacency if adjacency is None else adjacency
+        given.feature_names = getattr(X, "feature_names", None)
     else:
         return Given(X, y, adjacency)
-    train = None
     if y is None:
-        y = getattr(X, "y", None)
-        train = getattr(X, "train_mask", None)
-    return Given(features, y, graph, train, getattr(X, "val_mask", None))
+        given.y = getattr(X, "y", None)
+        given.train = getattr(X, "train_mask", None)
+        given.class_names = getattr(X, "class_names", None)
+    return given
 
 
 @dataclass
@@ -61,8 +68,10 @@ class Features:
     names: list[str] | None
 
 
-def features(X: Any, nodes: list[Any] | None = None) -> Features:
+def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = None) -> Features:
     """Features in single precision, C-ordered or in compressed rows; without a copy where they are so already."""
+    if X is None:
+        raise ValueError("there are no features: X is None")
     if isinstance(X, dict) and not hasattr(X, "tocsr"):  # SciPy's dok_array is a dict
         if nodes is None:
             raise ValueError("X is a dict, so the graph must say in which order its nodes come; pass a networkx graph")
@@ -70,26 +79,47 @@ def features(X: Any, nodes: list[Any] | None = None) -> Features:
         if absent:
             raise ValueError(f"X has no features of node {absent[0]!r}")
         X = [X[node] for node in nodes]
-    names = _names(X)
+    X = _in_order_of(nodes, X)
+    names = _names(X) or names
     if hasattr(X, "tocsr"):
         return _sparse(X, names)
+    if _is_sparse_tensor(X):
+        raise ValueError("X is a sparse tensor; pass a SciPy matrix, or X.to_dense()")
+    if np.ma.is_masked(X):
+        raise ValueError("X has masked entries; features must be known, fill them in first")
     X = _array(X)
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported")
+    if X.dtype.kind not in "biufOSU":
+        raise ValueError(f"features are numbers, but X holds {X.dtype}")
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per node, one column per "
             "feature."
         )
     _check_shape(X.shape)
-    if X.dtype.kind in "OSUV":
+    if X.dtype.kind in "OSU":
         X = np.asarray(X, dtype=np.float64)
     with np.errstate(over="ignore"):  # what overflows is refused with its place
         X = np.require(X, np.float32, ["C", "A"])
     return Features(X, X.shape[0], X.shape[1], names)
 
 
+def _in_order_of(nodes: list[Any] | None, values: Any) -> Any:
+    """A series or data frame whose index names the nodes of a graph, in the order of the graph."""
+    if nodes is None or not hasattr(values, "reindex") or type(values.index).__name__ == "RangeIndex":
+        return values
+    index = list(values.index)
+    return values.reindex(nodes) if index != nodes and set(index) == set(nodes) else values
+
+
+def _is_sparse_tensor(values: Any) -> bool:
+    return "sparse" in str(getattr(values, "layout", ""))
+
+
 def _sparse(X: Any, names: list[str] | None) -> Features:
+    if len(X.shape) != 2:
+        raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead. Reshape your data: one row per node.")
     X = X.tocsr()
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported")
@@ -156,26 +186,39 @@ def edges(adjacency: Any, rows: int | None) -> Edges:
     if hasattr(adjacency, "nodes") and hasattr(adjacency, "edges") and hasattr(adjacency, "adj"):
         return _networkx(adjacency)
     if hasattr(adjacency, "tocsr"):
-        adjacency = adjacency.tocsr()
         _check_square(adjacency.shape, rows)
+        if adjacency.format == "coo":  # whose conversion would add up repeated edges
+            order = np.argsort(adjacency.row, kind="stable")
+            counts = np.bincount(adjacency.row, minlength=adjacency.shape[0])
+            return _matrix(_offsets(counts), adjacency.col[order], adjacency.data[order])
+        adjacency = adjacency.tocsr()
         return _matrix(adjacency.indptr, adjacency.indices, adjacency.data)
-    weights = None
+    if _is_sparse_tensor(adjacency):
+        adjacency = adjacency.detach().to_sparse_coo().coalesce()
+        _check_square(adjacency.shape, rows)
+        return _list(_array(adjacency.indices()), adjacency.values())
     if isinstance(adjacency, (tuple, list)) and len(adjacency) == 2:
         first = _array(adjacency[0])
         if first.ndim == 2 or adjacency[1] is None:
-            adjacency, weights = first, adjacency[1]
+            return _list(first, adjacency[1])
     adjacency = _array(adjacency)
     if adjacency.ndim != 2:
-        raise ValueError(f"a graph has two dimensions (nodes × nodes, or 2 × edges), but this has {adjacency.ndim}")
-    is_list = adjacency.shape[0] == 2 and (weights is not None or adjacency.shape[1] != 2 or rows not in (None, 2))
-    if is_list:
-        return _list(adjacency, weights)
+        raise ValueError(
+            f"a graph is a matrix (nodes × nodes), an edge_index (2 × edges) or a networkx graph, not an array of "
+            f"{adjacency.ndim} dimensions"
+        )
+    if adjacency.shape[0] == 2 and (adjacency.shape[1] != 2 or rows not in (None, 2)):
+        return _list(adjacency, None)
     _check_square(adjacency.shape, rows)
     if adjacency.dtype.kind not in "biuf":
         raise ValueError(f"an adjacency matrix holds numbers, but this holds {adjacency.dtype}")
     counts = np.count_nonzero(adjacency, axis=1)
-    columns = np.nonzero(adjacency)[1]
-    return _matrix(np.concatenate([[0], np.cumsum(counts)]), columns, adjacency[adjacency != 0])
+    return _matrix(_offsets(counts), np.nonzero(adjacency)[1], adjacency[adjacency != 0])
+
+
+def _offsets(counts: Array) -> Array:
+    """Where each row begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(counts)])
 
 
 def _matrix(indptr: Any, indices: Any, data: Any) -> Edges:
@@ -187,6 +230,8 @@ def _matrix(indptr: Any, indices: Any, data: Any) -> Edges:
 
 
 def _list(ends: Array, weights: Any) -> Edges:
+    if ends.ndim != 2 or ends.shape[0] != 2:
+        raise ValueError(f"edge_index has two rows, the ends of each edge, but this has the shape {ends.shape}")
     if ends.size and ends.dtype.kind not in "iu":
         raise ValueError(f"edge_index holds node numbers, but this holds {ends.dtype}")
     if weights is not None:
@@ -205,8 +250,10 @@ def _networkx(graph: Any) -> Edges:
 
 
 def _check_square(shape: tuple[int, ...], rows: int | None) -> None:
-    if shape[0] != shape[1]:
-        raise ValueError(f"an adjacency matrix is square, but this is {shape[0]} × {shape[1]}")
+    if len(shape) != 2 or shape[0] != shape[1]:
+        size = " × ".join(map(str, shape))
+        transposed = "; a list of edges is 2 × edges, transpose it" if len(shape) == 2 and shape[1] == 2 else ""
+        raise ValueError(f"an adjacency matrix is square, but this is {size}{transposed}")
     if rows is not None and shape[0] != rows:
         raise ValueError(f"the graph has {shape[0]} nodes, but X has {rows} rows; each node needs one")
 
@@ -217,16 +264,21 @@ class Labels:
 
     codes: Array
     classes: Array
+    class_names: Any = None
 
     @property
     def names(self) -> list[str]:
-        """For the model file: whole numbers without a point."""
-        whole = self.classes.dtype.kind == "f"
-        return [str(int(name) if whole else name) for name in self.classes]
+        """For the model file: what a dataset calls its classes, or the classes themselves; whole numbers without a
+        point."""
+        if self.class_names is not None:
+            return [str(self.class_names[k]) for k in self.classes]
+        whole = [isinstance(name, (float, np.floating)) and float(name).is_integer() for name in self.classes]
+        return [str(int(name) if is_whole else name) for name, is_whole in zip(self.classes, whole)]
 
 
-def labels(y: Any, rows: int, nodes: list[Any] | None = None) -> Labels:
-    """Labels of any type: -1, NaN and None stand for unlabelled."""
+def labels(y: Any, rows: int, nodes: list[Any] | None = None, class_names: Any = None) -> Labels:
+    """Labels of any type: -1, NaN and None stand for unlabelled, and so does what is masked. `class_names` has what the
+    integers in y stand for, if anything."""
     if y is None:
         return Labels(np.full(rows, -1, dtype=np.int64), np.empty(0, dtype=object))
     if isinstance(y, dict):
@@ -236,7 +288,7 @@ def labels(y: Any, rows: int, nodes: list[Any] | None = None) -> Labels:
         if strangers:
             raise ValueError(f"y has a label of {next(iter(strangers))!r}, which is no node of the graph")
         y = np.array([y.get(node) for node in nodes], dtype=object)
-    y = _array(y)
+    y = _label_array(_in_order_of(nodes, y))
     if y.ndim == 2 and y.shape[1] == 1:
         _warn_of_column()
         y = y.ravel()
@@ -255,7 +307,24 @@ def labels(y: Any, rows: int, nodes: list[Any] | None = None) -> Labels:
         )
     codes = np.full(rows, -1, dtype=np.int64)
     codes[known] = codes_of_known.reshape(-1)
-    return Labels(codes, classes)
+    if len(classes) == 1 and y.dtype.kind in "if" and np.any(y == -1):
+        warn(f"{classes[0]} is the only class: -1 stands for unlabelled. Name the classes 0 and 1 if it is a class too.")
+    return Labels(codes, classes, class_names)
+
+
+def _label_array(y: Any) -> Array:
+    """Labels as an array in which those that are not known can be told."""
+    if isinstance(y, np.ma.MaskedArray):
+        missing = np.ma.getmaskarray(y)
+        y = np.asarray(y).astype(object)
+        y[missing] = None
+        return np.asarray(y)
+    array = _array(y)
+    if array.dtype.kind in "US" and not isinstance(y, np.ndarray) and hasattr(y, "__iter__"):
+        # A list of strings with NaN or -1 among them, which NumPy takes for strings too.
+        if not all(isinstance(label, (str, bytes)) for label in y):
+            return np.array(list(y), dtype=object)
+    return array
 
 
 def _known(y: Array) -> Array:
@@ -271,6 +340,8 @@ def _known(y: Array) -> Array:
         return np.array([not _stands_for_nothing(label) for label in y], dtype=bool)
     if kind == "c":
         raise ValueError("Complex data not supported: y are classes")
+    if kind in "Mm":
+        return np.asarray(~np.isnat(y))
     return np.ones(len(y), dtype=bool)
 
 
@@ -299,7 +370,23 @@ def part(nodes: Any, rows: int, name: str) -> Array:
         return np.flatnonzero(nodes).astype(np.int64)
     if nodes.size and nodes.dtype.kind not in "iu":
         raise ValueError(f"the {name} part is a mask or node numbers, but this holds {nodes.dtype}")
-    return np.require(nodes.reshape(-1), np.int64, ["C", "A"])
+    nodes = np.require(nodes.reshape(-1), np.int64, ["C", "A"])
+    if len(nodes) == rows > 2 and np.isin(nodes, (0, 1)).all():
+        raise ValueError(f"the {name} part looks like a mask of zeros and ones; make it one of True and False")
+    outside = nodes[(nodes < 0) | (nodes >= rows)]
+    if len(outside):
+        raise ValueError(f"the {name} part names node {outside[0]}, but the nodes are 0 to {rows - 1}")
+    numbers, counts = np.unique(nodes, return_counts=True)
+    if len(numbers) < len(nodes):
+        raise ValueError(f"the {name} part names node {numbers[counts > 1][0]} twice")
+    return np.asarray(nodes)
+
+
+def mask(nodes: Any, rows: int, name: str) -> Array:
+    """The same as a mask."""
+    inside = np.zeros(rows, dtype=bool)
+    inside[part(nodes, rows, name)] = True
+    return inside
 
 
 def dataset(table: Features, graph: Edges, of_nodes: Labels, threads: int) -> Dataset:

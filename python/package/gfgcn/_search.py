@@ -9,11 +9,11 @@ import numpy as np
 
 from . import _inputs
 from ._classifier import GradientFreeClassifier
-from ._estimator import threads
+from ._estimator import warn
 from ._gfgcn import evaluate as _evaluate
 from ._gfgcn import tune as _tune
 from ._results import Results
-from ._settings import filter_settings, model_settings
+from ._settings import filter_settings, model_settings, threads, whole
 from ._types import Array
 
 
@@ -59,7 +59,7 @@ def evaluate(
     Returns
     -------
     Results
-        One row per filter and depth: mean accuracy in percent, its standard error, the median λ, the accuracies of all
+        One row per filter and depth: mean accuracy in percent (as tables have it), its standard error, the median λ, the accuracies of all
         splits, and the seconds it took.
 
     Examples
@@ -73,6 +73,11 @@ def evaluate(
     y = given.y if y is None else y
     if y is None:
         raise ValueError("there is nothing to evaluate against: y is None")
+    polynomials = [
+        filter_settings(filter, depth, tau, time)
+        for filter in ([filters] if isinstance(filters, str) else filters)
+        for depth in (depths if hasattr(depths, "__iter__") else [depths])
+    ]
     graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
     table = _inputs.features(given.X, graph.nodes)
     labels = _inputs.labels(y, table.rows, graph.nodes)
@@ -80,24 +85,36 @@ def evaluate(
     data = _inputs.dataset(table, graph, labels, workers)
     if largest_component is None:
         largest_component = split is None
-    if split is not None:
-        if largest_component:
-            raise ValueError("a given split is about all nodes; use it with largest_component=False")
-        names = ("training", "validation", "test")
-        parts: Any = [_inputs.part(nodes, table.rows, name) for nodes, name in zip(split, names)]
-    else:
-        if splits < 1:
-            raise ValueError(f"splits is {splits}, but must be at least 1")
-        parts = (splits, ratio, seed)
     rows = _evaluate(
         data,
-        [filter_settings(filter, depth, tau, time) for filter in filters for depth in depths],
+        polynomials,
         model_settings(kernel, lam, normalization, row_normalize, fit_intercept),
-        parts,
+        _parts(split, table.rows, largest_component) if split is not None else _random(splits, ratio, seed),
         largest_component,
         workers,
     )
     return Results(map(_ordered, rows), hidden=["accuracies", "filter"])
+
+
+def _parts(split: Any, rows: int, largest_component: bool) -> list[Array]:
+    """Training, validation and test nodes of a given split."""
+    if largest_component:
+        raise ValueError("a given split is about all nodes; use it with largest_component=False")
+    names = ("training", "validation", "test")
+    if len(split) != len(names):
+        raise ValueError(f"split has {len(split)} parts, but must have three: training, validation and test nodes")
+    return [_inputs.part(nodes, rows, name) for nodes, name in zip(split, names)]
+
+
+def _random(splits: Any, ratio: Any, seed: Any) -> tuple[int, str, int]:
+    """How many random splits, of which shares, from which seed on."""
+    if not isinstance(ratio, str):
+        raise TypeError(f"ratio is {ratio!r}, but must be text such as '1:1:8'")
+    if whole("splits", splits) < 1:
+        raise ValueError(f"splits is {splits}, but must be at least 1")
+    if whole("seed", seed) < 0:
+        raise ValueError(f"seed is {seed}, but must not be negative")
+    return whole("splits", splits), ratio, whole("seed", seed)
 
 
 def _ordered(row: dict[str, Any]) -> dict[str, Any]:
@@ -165,12 +182,16 @@ def tune(
     labels = _inputs.labels(given.y, table.rows, graph.nodes)
     trains = labels.codes >= 0
     if given.train is not None:
-        part = np.zeros(table.rows, dtype=bool)
-        part[_inputs.part(given.train, table.rows, "training")] = True
-        trains &= part
+        trains &= _inputs.mask(given.train, table.rows, "training")
     train = np.flatnonzero(trains).astype(np.int64)
     if not len(train):
         raise ValueError("no node has a label, so there is nothing to learn from; label some first")
+    single = [name for name, count in zip(labels.names, np.bincount(labels.codes[train])) if count == 1]
+    if single:
+        warn(
+            f"classes with a single training node ({', '.join(single[:5])}): with that node left out nothing says what "
+            "the class is, so leave-one-out counts it as wrong"
+        )
     workers = threads(n_jobs)
     data = _inputs.dataset(table, graph, labels, workers)
     common = {"normalization": normalization, "fit_intercept": fit_intercept}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+import os
 from typing import Any
 
 
@@ -11,7 +12,7 @@ def filter_settings(filter: Any, depth: Any, tau: Any, time: Any) -> dict[str, A
     """Which polynomial."""
     return {
         "filter": _text("filter", filter),
-        "depth": _whole("depth", depth),
+        "depth": whole("depth", depth),
         "tau": _number("tau", tau),
         "time": _number("time", time),
     }
@@ -27,11 +28,40 @@ def model_settings(
     """Everything else."""
     return {
         "kernel": _text("kernel", kernel),
-        "lam": lam if isinstance(lam, str) else _number("lam", lam),
+        "lam": _lam(lam),
         "normalization": _text("normalization", normalization),
-        "row_normalize": bool(row_normalize),
-        "fit_intercept": bool(fit_intercept),
+        "row_normalize": _flag("row_normalize", row_normalize),
+        "fit_intercept": _flag("fit_intercept", fit_intercept),
     }
+
+
+def threads(n_jobs: Any) -> int:
+    """``n_jobs`` as joblib counts, but None means all cores; 0 is as many as there are. More than a machine can use would
+    only take time to start."""
+    if n_jobs is None:
+        return 0
+    count, cores = whole("n_jobs", n_jobs), os.cpu_count() or 1
+    if count == 0:
+        raise ValueError(
+            "n_jobs is 0, but must be None, a positive number, or negative: -1 for all cores, -2 for all but one"
+        )
+    return max(1, cores + 1 + count) if count < 0 else min(count, max(cores, 64))
+
+
+def _lam(value: Any) -> str | float:
+    if isinstance(value, str):
+        return value
+    try:
+        return _number("lam", value)
+    except TypeError:
+        raise TypeError(f"lam is {value!r}, but must be 'loo', 'validation' or a number") from None
+
+
+def _flag(name: str, value: Any) -> bool:
+    # NumPy's own kind of bool is none of Python's.
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
+        raise TypeError(f"{name} is {value!r}, but must be True or False")
+    return bool(value)
 
 
 def _text(name: str, value: Any) -> str:
@@ -40,11 +70,15 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _whole(name: str, value: Any) -> int:
+def whole(name: str, value: Any) -> int:
+    """A number without a fraction, of any type that has such."""
     try:
-        return max(min(operator.index(value), 2**62), -(2**62))
+        number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}, but must be a whole number") from None
+    if abs(number) >= 2**62:
+        raise ValueError(f"{name} is {value!r}, which is far too large")
+    return number
 
 
 def _number(name: str, value: Any) -> float:

@@ -16,6 +16,8 @@ pub struct Repairs {
     pub zero_weights: usize,
     /// Edges that were given in one direction only and were added in the other.
     pub symmetrized: usize,
+    /// Edges whose two directions had different weights; the larger was kept.
+    pub uneven: usize,
 }
 
 impl Repairs {
@@ -26,6 +28,7 @@ impl Repairs {
             (self.self_loops, "self-loops dropped (the propagation adds its own)"),
             (self.zero_weights, "edges of weight 0 dropped"),
             (self.symmetrized, "edges stored in one direction only; the other was added"),
+            (self.uneven, "edges with another weight in each direction; the larger was kept"),
         ]
         .iter()
         .filter(|(count, _)| *count > 0)
@@ -148,9 +151,12 @@ fn build(nodes: usize, mut arcs: Vec<Arc>) -> (Graph, Repairs) {
         let directions = usize::from(forward > 0) + usize::from(forward < same.len());
         repairs.duplicates += same.len() - directions;
         repairs.symmetrized += 2 - directions;
-        let weight = same.iter().fold(0.0, |largest: f32, arc| largest.max(arc.weight));
+        // Forwards come first.
+        let largest = |arcs: &[Arc]| arcs.iter().fold(0.0, |w: f32, arc| w.max(arc.weight));
+        let (there, back) = (largest(&same[..forward]), largest(&same[forward..]));
+        repairs.uneven += usize::from(directions == 2 && there != back);
         let (from, to) = (same[0].from.min(same[0].to), same[0].from.max(same[0].to));
-        edges.push(Arc { from, to, weight });
+        edges.push(Arc { from, to, weight: there.max(back) });
     }
     drop(arcs);
     (compress(nodes, &edges), repairs)
@@ -191,6 +197,15 @@ fn compress(nodes: usize, edges: &[Arc]) -> Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_larger_weight_of_two_directions_counts_and_is_said() {
+        let weights = [1.0, 5.0, 2.0, 2.0];
+        let (graph, repairs) =
+            Graph::from_csr(&[0, 2, 3, 4], &[1, 2, 0, 0], Some(&weights)).unwrap();
+        assert_eq!(graph.weights(0), Some(&[2.0, 5.0][..]));
+        assert_eq!(repairs, Repairs { uneven: 2, ..Repairs::default() });
+    }
 
     #[test]
     fn merges_duplicates_and_drops_self_loops_without_counting_the_other_direction() {
