@@ -15,7 +15,10 @@ import gfgcn
 
 ROOT = pathlib.Path(__file__).parents[2]
 MODULES = ["gfgcn", "gfgcn._classifier", "gfgcn._filter", "gfgcn._results", "gfgcn._search", "gfgcn.datasets"]
-CELL = re.compile(r"^```python(?: needs (?P<needs>\w+))?\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.S | re.M)
+CELL = re.compile(
+    r"^```python(?: needs (?P<needs>\w+))?\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?",
+    re.S | re.M,
+)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -33,8 +33,9 @@ GRAPHS = {
     "int": lambda a: a.astype(np.int8),
     "fortran": lambda a: np.asfortranarray(a),
     **{
-        kind: (lambda kind: lambda a: getattr(sp, kind)(a))(kind)
-        for kind in [f"{format}_{container}" for format in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia") for container in ("matrix", "array")]
+        f"{format}_{container}": getattr(sp, f"{format}_{container}")
+        for format in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
+        for container in ("matrix", "array")
     },
     "edge_index in one direction": lambda a: np.array(np.nonzero(np.triu(a))),
     "edge_index in both": lambda a: np.array(np.nonzero(a)),

@@ -244,7 +244,8 @@ def test_interrupt():
 
 def test_importing_is_light():
     """Only NumPy is loaded: SciPy, scikit-learn and the like when they are needed, if ever."""
-    program = "import sys, gfgcn; print([m for m in ('scipy', 'sklearn', 'pandas', 'networkx', 'torch') if m in sys.modules])"
+    others = ("scipy", "sklearn", "pandas", "networkx", "torch")
+    program = f"import sys, gfgcn; print([other for other in {others} if other in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -59,8 +59,8 @@ def evaluate(
     Returns
     -------
     Results
-        One row per filter and depth: mean accuracy in percent (as tables have it), its standard error, the median λ, the accuracies of all
-        splits, and the seconds it took.
+        One row per filter and depth: mean accuracy in percent (as tables have it), its standard error, the median λ, the
+        accuracies of all splits, and the seconds it took.
 
     Examples
     --------

@@ -1,0 +1,98 @@
+"""Features: one row of numbers per node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import array, in_order_of, indices, is_sparse_tensor
+
+
+@dataclass
+class Features:
+    """Checked features."""
+
+    table: Any
+    rows: int
+    columns: int
+    names: list[str] | None
+
+
+def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = None) -> Features:
+    """Features in single precision, C-ordered or in compressed rows; without a copy where they are so already."""
+    if X is None:
+        raise ValueError("there are no features: X is None")
+    if isinstance(X, dict) and not hasattr(X, "tocsr"):  # SciPy's dok_array is a dict
+        if nodes is None:
+            raise ValueError("X is a dict, so the graph must say in which order its nodes come; pass a networkx graph")
+        absent = [node for node in nodes if node not in X]
+        if absent:
+            raise ValueError(f"X has no features of node {absent[0]!r}")
+        X = [X[node] for node in nodes]
+    X = in_order_of(nodes, X)
+    names = _names(X) or names
+    if hasattr(X, "tocsr"):
+        return _sparse(X, names)
+    if is_sparse_tensor(X):
+        raise ValueError("X is a sparse tensor; pass a SciPy matrix, or X.to_dense()")
+    if np.ma.is_masked(X):
+        raise ValueError("X has masked entries; features must be known, fill them in first")
+    X = array(X)
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if X.dtype.kind not in "biufOSU":
+        raise ValueError(f"features are numbers, but X holds {X.dtype}")
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per node, one column per "
+            "feature."
+        )
+    _check_shape(X.shape)
+    if X.dtype.kind in "OSU":
+        X = np.asarray(X, dtype=np.float64)
+    with np.errstate(over="ignore"):  # what overflows is refused with its place
+        X = np.require(X, np.float32, ["C", "A"])
+    return Features(X, X.shape[0], X.shape[1], names)
+
+
+def _sparse(X: Any, names: list[str] | None) -> Features:
+    if len(X.shape) != 2:
+        raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead. Reshape your data: one row per node.")
+    X = X.tocsr()
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    _check_shape(X.shape)
+    with np.errstate(over="ignore"):
+        values = np.require(X.data, np.float32, ["C", "A"])
+    table = ((indices(X.indptr), indices(X.indices), values), X.shape[1])
+    return Features(table, X.shape[0], X.shape[1], names)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    for size, what in zip(shape, ("sample(s)", "feature(s)")):
+        if size == 0:
+            raise ValueError(f"Found array with 0 {what} (shape={tuple(shape)}) while a minimum of 1 is required.")
+
+
+def _names(X: Any) -> list[str] | None:
+    """The names of a data frame's columns, if all are strings."""
+    if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+        return None
+    columns = list(X.columns)
+    kinds = {isinstance(column, str) for column in columns}
+    if kinds == {True, False}:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your input has some "
+            "that are not. Convert them with: X.columns = X.columns.astype(str)"
+        )
+    return columns if kinds == {True} else None
+
+
+def rows(X: Any) -> int | None:
+    """How many nodes there are, where X says so before it is converted."""
+    shape = getattr(X, "shape", None)
+    if shape is not None:
+        return int(shape[0]) if len(shape) else None
+    return None if isinstance(X, dict) or not hasattr(X, "__len__") else len(X)
