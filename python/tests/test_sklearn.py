@@ -59,6 +59,25 @@ def test_pipeline(cora):
     assert np.array_equal(whole.predict(cora.X), by_argument.predict(cora.X))
 
 
+def test_graphs_go_through_pipelines(small):
+    """With scikit-learn's metadata routing, to the steps that ask for them."""
+    import sklearn
+    from sklearn.preprocessing import StandardScaler
+
+    X, y, adjacency = small
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = GradientFreeClassifier().set_fit_request(adjacency=True).set_predict_request(adjacency=True)
+        pipeline = clone(make_pipeline(StandardScaler(), asking))
+        pipeline.fit(X, y, adjacency=adjacency)
+        ours = pipeline.predict(X, adjacency=adjacency)
+        asking = GraphFilter().set_fit_request(adjacency=True).set_transform_request(adjacency=True)
+        filtered = make_pipeline(StandardScaler(), asking).fit(X, adjacency=adjacency)
+        by_filter = filtered.transform(X, adjacency=adjacency)
+    scaled = StandardScaler().fit_transform(X)
+    assert np.array_equal(ours, GradientFreeClassifier().fit(scaled, y, adjacency).predict())
+    assert np.array_equal(by_filter, GraphFilter().fit_transform(scaled, adjacency=adjacency))
+
+
 def test_data_frames_come_out_where_they_are_asked_for(small):
     import pandas as pd
     import sklearn

@@ -171,15 +171,15 @@ pub(crate) fn figure(accuracies: &[Accuracies]) -> Figure {
 fn protocol(scope: Scope) -> String {
     let networks = match scope {
         Scope::Quick => format!(
-            "networks were run {} times at the first {} depths",
+            "; networks were run {} times at the first {} depths",
             scope.runs(Model::Gcn),
             scope.depths(Model::Gcn).len()
         ),
-        Scope::Full => "networks too".into(),
+        Scope::Full => String::new(),
     };
     format!(
         "Largest component, {SPLITS} random splits 1:1:8 of each class, raw features; λ of the closed forms by \
-         the validation part; the others by Adam, learning rate 0.01, 200 epochs; {networks}. The published \
+         the validation part; the others by Adam, learning rate 0.01, 200 epochs{networks}. The published \
          numbers come from a single split."
     )
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _inputs
-from ._estimator import Estimator, not_fitted_error, warn
+from ._estimator import UNCHANGED, Estimator, not_fitted_error, warn
 from ._gfgcn import Model, fit
 from ._settings import filter_settings, model_settings, threads
 from ._types import Array
@@ -309,6 +309,29 @@ class GradientFreeClassifier(Estimator):
         loaded.classes_ = _classes(model.classes)
         loaded._model, loaded._training_graph, loaded._has_edges = model, None, False
         return loaded
+
+    _routed = {
+        "fit": ("adjacency", "validation"),
+        "predict": ("adjacency",),
+        "decision_function": ("adjacency",),
+        "score": ("adjacency", "mask"),
+    }
+
+    def set_fit_request(self, *, adjacency: Any = UNCHANGED, validation: Any = UNCHANGED) -> GradientFreeClassifier:
+        """Whether a pipeline passes a graph on to ``fit``, with scikit-learn's metadata routing."""
+        return self._set_request("fit", adjacency=adjacency, validation=validation)
+
+    def set_predict_request(self, *, adjacency: Any = UNCHANGED) -> GradientFreeClassifier:
+        """Whether a pipeline passes a graph on to ``predict``."""
+        return self._set_request("predict", adjacency=adjacency)
+
+    def set_decision_function_request(self, *, adjacency: Any = UNCHANGED) -> GradientFreeClassifier:
+        """Whether a pipeline passes a graph on to ``decision_function``."""
+        return self._set_request("decision_function", adjacency=adjacency)
+
+    def set_score_request(self, *, adjacency: Any = UNCHANGED, mask: Any = UNCHANGED) -> GradientFreeClassifier:
+        """Whether a pipeline passes a graph and a mask on to ``score``."""
+        return self._set_request("score", adjacency=adjacency, mask=mask)
 
     _estimator_type = "classifier"  # for scikit-learn before 1.6
 

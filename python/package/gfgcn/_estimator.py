@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 import sys
@@ -10,8 +11,15 @@ from typing import Any, TypeVar
 Self = TypeVar("Self", bound="Estimator")
 
 
+# What scikit-learn writes where a request is left as it is.
+UNCHANGED = "$UNCHANGED$"
+
+
 class Estimator:
     """Parameters are the arguments of ``__init__``, which only stores them."""
+
+    # By method: what scikit-learn may pass on to it from a pipeline, besides X and y.
+    _routed: dict[str, tuple[str, ...]] = {}
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -40,6 +48,26 @@ class Estimator:
             if not _same(getattr(self, name), default)
         )
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def get_metadata_routing(self) -> Any:
+        """What scikit-learn passes on to which method, where its metadata routing is enabled."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        if hasattr(self, "_metadata_request"):
+            return copy.deepcopy(self._metadata_request)
+        request = MetadataRequest(owner=self)
+        for method, names in self._routed.items():
+            for name in names:
+                getattr(request, method).add_request(param=name, alias=None)
+        return request
+
+    def _set_request(self: Self, method: str, **requests: Any) -> Self:
+        routing = self.get_metadata_routing()
+        for name, alias in requests.items():
+            if alias != UNCHANGED:
+                getattr(routing, method).add_request(param=name, alias=alias)
+        self._metadata_request = routing  # the name under which scikit-learn's `clone` looks for it
+        return self
 
     def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _inputs
-from ._estimator import Estimator
+from ._estimator import UNCHANGED, Estimator
 from ._gfgcn import Dataset, check
 from ._gfgcn import filter as apply
 from ._settings import filter_settings, model_settings, threads
@@ -105,6 +105,16 @@ class GraphFilter(Estimator):
 
     def _apply(self, given: _Data) -> Array:
         return apply(given.dataset, *self._settings(), threads(self.n_jobs))
+
+    _routed = {"fit": ("adjacency",), "transform": ("adjacency",)}
+
+    def set_fit_request(self, *, adjacency: Any = UNCHANGED) -> GraphFilter:
+        """Whether a pipeline passes a graph on to ``fit``, with scikit-learn's metadata routing."""
+        return self._set_request("fit", adjacency=adjacency)
+
+    def set_transform_request(self, *, adjacency: Any = UNCHANGED) -> GraphFilter:
+        """Whether a pipeline passes a graph on to ``transform``."""
+        return self._set_request("transform", adjacency=adjacency)
 
     def set_output(self, *, transform: str | None = None) -> GraphFilter:
         """What ``transform`` returns: "default" for an array, "pandas" or "polars" for a data frame."""
