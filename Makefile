@@ -10,7 +10,8 @@ BUILD_VENV = target/python/build
 build:
 	$(CARGO) build --release
 
-# Formatting, lints, documentation and every test.
+# Formatting, lints, documentation and every test. What is built here is built with --workspace: a part of it by
+# itself would have its dependencies compiled again, with fewer features.
 test: check
 	$(CARGO) test --workspace
 	$(MAKE) test-browser
@@ -19,7 +20,8 @@ test: check
 
 # The report of the paper in a real browser; installs Chromium and Node.js where it may.
 test-browser:
-	$(CARGO) run --quiet -p gfgcn-paper --example sample_report -- target/sample-report
+	$(CARGO) build --workspace --example sample_report
+	target/debug/examples/sample_report target/sample-report
 	crates/gfgcn-paper/tests/browser/run target/sample-report
 
 # The Python package: in target/wheels, for CPython 3.9 and later.
@@ -28,7 +30,7 @@ wheel: $(BUILD_VENV)
 
 # A wheel of what the other tests have compiled, in a fresh virtual environment, against the command line.
 test-python: $(BUILD_VENV)
-	$(CARGO) build -p gfgcn-cli
+	$(CARGO) build --workspace --bin gfgcn
 	rm -rf target/python/test target/python/wheels
 	$(BUILD_VENV)/bin/maturin build --profile dev -m python/Cargo.toml -o target/python/wheels
 	$(PYTHON) -m venv target/python/test
