@@ -112,7 +112,9 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
         figures.push(ablation::figure(lab, subjects)?);
     }
     if wants(Part::Stability) {
-        figures.push(stability::figure(lab, subjects)?);
+        // Of a run that was stopped early there may be nothing to show.
+        let figure = stability::figure(lab, subjects)?;
+        figures.extend(Some(figure).filter(|figure| !figure.panels.is_empty()));
     }
     let missing = Which::ALL.into_iter().filter(|&which| find(which).is_none());
     let remarks = missing.map(|which| format!("{} was not found and is left out.", which.title()));

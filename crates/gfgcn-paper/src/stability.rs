@@ -10,10 +10,10 @@ use gfgcn_baselines::Training;
 
 /// Standard deviation over seeds on one split, by depth; quickly, on the first graph only.
 pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
-    let panels = shown(lab.scope, subjects)
-        .iter()
-        .map(|subject| panel(lab, subject))
-        .collect::<Result<Vec<Panel>>>()?;
+    let mut panels = Vec::new();
+    for subject in shown(lab.scope, subjects) {
+        panels.extend(panel(lab, subject)?);
+    }
     Ok(Figure {
         id: "stability".into(),
         title: "Spread over seeds".into(),
@@ -32,8 +32,10 @@ pub(crate) fn shown(scope: Scope, subjects: &[Subject]) -> &[Subject] {
     }
 }
 
-fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
+/// None where nothing that is random was run: zeros by themselves say nothing.
+fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Option<Panel>> {
     let mut series = Vec::new();
+    let mut anything_random = false;
     for model in Model::ALL {
         let seeds = seeds(lab.scope, subject, model);
         let mut points = Vec::new();
@@ -44,6 +46,7 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
                     let what = format!("spread of {}, K = {depth}", model.name());
                     let runs = lab.train(&what, subject, &seeds, baseline, Training::default())?;
                     let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
+                    anything_random |= accuracies.len() > 1;
                     // None of fewer than two runs.
                     Summary::of(&accuracies).std
                 }
@@ -52,12 +55,12 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
         }
         series.push(Series { name: model.name().into(), style: Style::Dots, points });
     }
-    Ok(Panel {
+    Ok(anything_random.then(|| Panel {
         title: subject.which.title().into(),
         x: Axis { label: "depth K".into(), scale: Scale::Powers },
         y: Axis { label: "standard deviation in points".into(), scale: Scale::Linear },
         series,
-    })
+    }))
 }
 
 /// The first split, once for every seed of a model.
