@@ -122,37 +122,25 @@ class GradientFreeClassifier(Estimator):
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
-        graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
-        table = _inputs.features(given.X, graph.nodes, given.feature_names)
-        labels = _inputs.labels(given.y, table.rows, graph.nodes, given.class_names)
+        checked = _inputs.check(given)
         polynomial = filter_settings(self.filter, self.depth, self.tau, self.time)
         settings = model_settings(self.kernel, self.lam, self.normalization, self.row_normalize, self.fit_intercept)
-        chooses = self._validation_nodes(given, validation, table.rows)
-        train = np.flatnonzero(self._trains(given, labels, chooses, table.rows)).astype(np.int64)
-        if not len(train):
-            raise ValueError("no node has a label, so there is nothing to learn from; label some first")
+        chooses = self._validation_nodes(given, validation, checked.rows)
+        trains = checked.trains()
+        if given.train is None:
+            trains[chooses] = False
+        train = _inputs.training_nodes(trains)
         workers = threads(self.n_jobs)
-        data = _inputs.dataset(table, graph, labels, workers)
+        data = checked.dataset(workers)
         model, (codes, scores, _) = fit(data, polynomial, settings, train, chooses, workers)
-        self._remember_features(table.columns, table.names)
-        names = labels.names
-        self.classes_ = labels.classes[[names.index(name) for name in model.classes]]
+        self._remember_features(checked.table.columns, checked.table.names)
+        names = checked.labels.names
+        self.classes_ = checked.labels.classes[[names.index(name) for name in model.classes]]
         self._model = model
         self._training_graph: tuple[Array, Array] | None = (codes, scores)
-        self._has_edges = graph.parts is not None
-        self._remember_nodes(graph.nodes)
+        self._has_edges = given.adjacency is not None
+        self._remember_nodes(checked.graph.nodes)
         return self
-
-    def _trains(
-        self, given: _inputs.Given, labels: _inputs.Labels, chooses: Array, rows: int
-    ) -> Array:
-        """A mask of the nodes that train: labelled, in the training part, and not chosen to choose λ."""
-        trains = labels.codes >= 0
-        if given.train is not None:
-            trains &= _inputs.mask(given.train, rows, "training")
-        else:
-            trains[chooses] = False
-        return trains
 
     def _validation_nodes(self, given: _inputs.Given, validation: Any, rows: int) -> Array:
         if self.lam != "validation":
@@ -208,11 +196,10 @@ class GradientFreeClassifier(Estimator):
         ``score(y=labels, mask=test_mask)`` scores the predictions for the training graph.
         """
         given = _inputs.unpack(X, y, adjacency)
-        y = given.y if y is None else y
-        if y is None:
+        if given.y is None:
             raise ValueError("score needs the true classes: y")
         codes, _, nodes = self._predicted(X, adjacency)
-        truth = _inputs.labels(y, len(codes), nodes, given.class_names)
+        truth = _inputs.labels(given.y, len(codes), nodes, given.class_names)
         judged = truth.codes >= 0
         if mask is not None:
             judged &= _inputs.mask(mask, len(codes), "scored")
@@ -242,19 +229,17 @@ class GradientFreeClassifier(Estimator):
             return (*self._training_graph, getattr(self, "nodes_", None))
         if X is None:
             raise ValueError("a graph was passed without the features of its nodes: X")
-        given = _inputs.unpack(X, None, adjacency)
-        graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
+        given = _inputs.unpack(X, None, adjacency).without_labels()
         if given.adjacency is None and self._has_edges:
             warn(
                 "the model was fitted on a graph, but no adjacency was passed now: nodes are taken for unconnected",
                 _inputs.GraphWarning,
             )
-        table = _inputs.features(given.X, graph.nodes, given.feature_names)
-        self._check_features(table.columns, table.names)
+        checked = _inputs.check(given)
+        self._check_features(checked.table.columns, checked.table.names)
         workers = threads(self.n_jobs)
-        data = _inputs.dataset(table, graph, _inputs.labels(None, table.rows), workers)
-        codes, scores, _ = self._model.predict(data, workers)
-        return codes, scores, graph.nodes
+        codes, scores, _ = self._model.predict(checked.dataset(workers), workers)
+        return codes, scores, checked.graph.nodes
 
     @property
     def lam_(self) -> float:

@@ -12,6 +12,7 @@ from . import _inputs
 from ._estimator import UNCHANGED, Estimator
 from ._gfgcn import Dataset, check
 from ._gfgcn import filter as apply
+from ._inputs.tables import Features
 from ._settings import filter_settings, model_settings, threads
 from ._types import Array
 
@@ -19,7 +20,7 @@ from ._types import Array
 class _Data(NamedTuple):
     """Checked features, and the engine's dataset of them."""
 
-    table: _inputs.Features
+    table: Features
     dataset: Dataset
 
 
@@ -66,7 +67,7 @@ class GraphFilter(Estimator):
 
     def fit(self, X: Any, y: Any = None, adjacency: Any = None) -> GraphFilter:
         """Checks data and parameters, and remembers the number of features and the graph; there is nothing to learn."""
-        self._settings()
+        check(*self._settings())
         self._remember(self._data(X, adjacency, self.adjacency), adjacency)
         return self
 
@@ -87,11 +88,11 @@ class GraphFilter(Estimator):
 
     def _data(self, X: Any, adjacency: Any, standing: Any) -> _Data:
         """What is filtered: over the graph that comes with it, or else over the one that stands."""
-        given = _inputs.unpack(X, None, adjacency)
-        graph = _inputs.edges(standing if given.adjacency is None else given.adjacency, _inputs.rows(given.X))
-        table = _inputs.features(given.X, graph.nodes, given.feature_names)
-        labels = _inputs.labels(None, table.rows)
-        return _Data(table, _inputs.dataset(table, graph, labels, threads(self.n_jobs)))
+        given = _inputs.unpack(X, None, adjacency).without_labels()
+        if given.adjacency is None:
+            given.adjacency = standing
+        checked = _inputs.check(given)
+        return _Data(checked.table, checked.dataset(threads(self.n_jobs)))
 
     def _remember(self, given: _Data, adjacency: Any) -> None:
         self._remember_features(given.table.columns, given.table.names)
@@ -99,9 +100,7 @@ class GraphFilter(Estimator):
 
     def _settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         polynomial = filter_settings(self.filter, self.depth, self.tau, self.time)
-        settings = model_settings(normalization=self.normalization, row_normalize=self.row_normalize)
-        check(polynomial, settings)
-        return polynomial, settings
+        return polynomial, model_settings(normalization=self.normalization, row_normalize=self.row_normalize)
 
     def _apply(self, given: _Data) -> Array:
         return apply(given.dataset, *self._settings(), threads(self.n_jobs))

@@ -69,27 +69,24 @@ def evaluate(
     >>> [(row["model"], row["depth"], len(row["accuracies"])) for row in results]
     [('gfSSGC', 8, 3)]
     """
-    given = _inputs.unpack(X, None, adjacency)
-    y = given.y if y is None else y
-    if y is None:
+    given = _inputs.unpack(X, y, adjacency)
+    if given.y is None:
         raise ValueError("there is nothing to evaluate against: y is None")
     polynomials = [
         filter_settings(filter, depth, tau, time)
         for filter in ([filters] if isinstance(filters, str) else filters)
         for depth in (depths if hasattr(depths, "__iter__") else [depths])
     ]
-    graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
-    table = _inputs.features(given.X, graph.nodes)
-    labels = _inputs.labels(y, table.rows, graph.nodes)
+    checked = _inputs.check(given)
     workers = threads(n_jobs)
-    data = _inputs.dataset(table, graph, labels, workers)
+    data = checked.dataset(workers)
     if largest_component is None:
         largest_component = split is None
     rows = _evaluate(
         data,
         polynomials,
         model_settings(kernel, lam, normalization, row_normalize, fit_intercept),
-        _parts(split, table.rows, largest_component) if split is not None else _random(splits, ratio, seed),
+        _parts(split, checked.rows, largest_component) if split is not None else _random(splits, ratio, seed),
         largest_component,
         workers,
     )
@@ -177,23 +174,17 @@ def tune(
     given = _inputs.unpack(X, y, adjacency)
     if given.y is None:
         raise ValueError("there is nothing to learn from: y is None")
-    graph = _inputs.edges(given.adjacency, _inputs.rows(given.X))
-    table = _inputs.features(given.X, graph.nodes)
-    labels = _inputs.labels(given.y, table.rows, graph.nodes)
-    trains = labels.codes >= 0
-    if given.train is not None:
-        trains &= _inputs.mask(given.train, table.rows, "training")
-    train = np.flatnonzero(trains).astype(np.int64)
-    if not len(train):
-        raise ValueError("no node has a label, so there is nothing to learn from; label some first")
-    single = [name for name, count in zip(labels.names, np.bincount(labels.codes[train])) if count == 1]
+    checked = _inputs.check(given)
+    train = _inputs.training_nodes(checked.trains())
+    counts = np.bincount(checked.labels.codes[train])
+    single = [name for name, count in zip(checked.labels.names, counts) if count == 1]
     if single:
         warn(
             f"classes with a single training node ({', '.join(single[:5])}): with that node left out nothing says what "
             "the class is, so leave-one-out counts it as wrong"
         )
     workers = threads(n_jobs)
-    data = _inputs.dataset(table, graph, labels, workers)
+    data = checked.dataset(workers)
     common = {"normalization": normalization, "fit_intercept": fit_intercept}
     found = _tune(data, model_settings(**common), train, workers)
     chosen = found["board"][found["chosen"]]

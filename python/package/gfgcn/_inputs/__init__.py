@@ -6,30 +6,19 @@ has ``tocsr``, and so on. Arrays that have the engine's layout are passed on as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from .._estimator import warn
 from .._gfgcn import Dataset
+from .._types import Array
 from .classes import Labels, labels, mask, part
 from .graphs import Edges, edges
 from .tables import Features, features, rows
 
-__all__ = [
-    "Edges",
-    "Features",
-    "Given",
-    "GraphWarning",
-    "Labels",
-    "dataset",
-    "edges",
-    "features",
-    "labels",
-    "mask",
-    "part",
-    "rows",
-    "unpack",
-]
+__all__ = ["Checked", "Given", "GraphWarning", "Labels", "check", "labels", "mask", "part", "training_nodes", "unpack"]
 
 
 class GraphWarning(UserWarning):
@@ -47,6 +36,10 @@ class Given:
     validation: Any = None
     class_names: Any = None
     feature_names: list[str] | None = None
+
+    def without_labels(self) -> Given:
+        """For what is predicted or filtered: labels that come along are none of its business."""
+        return replace(self, y=None, train=None, class_names=None)
 
 
 def unpack(X: Any, y: Any, adjacency: Any) -> Given:
@@ -74,13 +67,48 @@ def unpack(X: Any, y: Any, adjacency: Any) -> Given:
     return given
 
 
-def dataset(table: Features, graph: Edges, of_nodes: Labels, threads: int) -> Dataset:
-    """Joins checked parts, and says what had to be repaired."""
-    if graph.nodes is not None and len(graph.nodes) != table.rows:
-        raise ValueError(f"the graph has {len(graph.nodes)} nodes, but X has {table.rows} rows; each node needs one")
-    built = Dataset.build(
-        graph.parts, graph.as_matrix, table.table, of_nodes.codes, of_nodes.names, table.names, threads
-    )
-    for note in built.notes:
-        warn(note, GraphWarning)
-    return built
+@dataclass
+class Checked:
+    """What was given, understood."""
+
+    graph: Edges
+    table: Features
+    labels: Labels
+    train: Any
+
+    @property
+    def rows(self) -> int:
+        """How many nodes there are."""
+        return self.table.rows
+
+    def trains(self) -> Array:
+        """A mask of the nodes that may be learnt from: labelled, and in the training part if there is one."""
+        labelled = self.labels.codes >= 0
+        return labelled if self.train is None else labelled & mask(self.train, self.rows, "training")
+
+    def dataset(self, threads: int) -> Dataset:
+        """Joins the parts, and says what had to be repaired."""
+        table, nodes = self.table, self.graph.nodes
+        if nodes is not None and len(nodes) != self.rows:
+            raise ValueError(f"the graph has {len(nodes)} nodes, but X has {self.rows} rows; each node needs one")
+        edges, labels = (self.graph.parts, self.graph.as_matrix), (self.labels.codes, self.labels.names)
+        built = Dataset.build(*edges, table.table, *labels, table.names, threads)
+        for note in built.notes:
+            warn(note, GraphWarning)
+        return built
+
+
+def check(given: Given) -> Checked:
+    """Understands every part; no labels are as good as unknown ones."""
+    graph = edges(given.adjacency, rows(given.X))
+    table = features(given.X, graph.nodes, given.feature_names)
+    known = labels(given.y, table.rows, graph.nodes, given.class_names)
+    return Checked(graph, table, known, given.train)
+
+
+def training_nodes(trains: Array) -> Array:
+    """The numbers of the nodes in a mask, of which there must be some."""
+    train = np.flatnonzero(trains).astype(np.int64)
+    if not len(train):
+        raise ValueError("no node has a label, so there is nothing to learn from; label some first")
+    return train
