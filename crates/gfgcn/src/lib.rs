@@ -31,8 +31,8 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | read and write data | [`data`]: [`data::npz`], [`data::TableFiles`], [`data::planetoid`] |
-//! | make data of any size | [`data::Synthetic`] |
+//! | join a graph, features and labels | [`data::Dataset`] |
+//! | read, write and make data | the crate `gfgcn-data` |
 //! | choose a filter, a kernel | [`filter::Filter`], [`kernel::Kernel`] |
 //! | train and predict | [`Classifier`], [`Model`] |
 //! | have everything chosen | [`tune::Search`] |
@@ -45,6 +45,7 @@ pub mod data;
 mod error;
 pub mod evaluation;
 pub mod features;
+pub mod files;
 pub mod filter;
 pub mod graph;
 mod hex;

@@ -2,7 +2,7 @@
 
 mod synthetic;
 
-use gfgcn::data::{Dataset, Labels, npz};
+use gfgcn::data::{Dataset, Labels};
 use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
 use gfgcn::filter::{Filter, FilterBank, Tolerance, propagate};
@@ -12,6 +12,7 @@ use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Classifier, Model, Options};
+use gfgcn_data::npz;
 use proptest::prelude::*;
 use synthetic::{Random, Recipe};
 

@@ -6,8 +6,8 @@
 
 use super::{Model, Training};
 use crate::classifier::Options;
-use crate::data::{read_file, write_atomically};
 use crate::error::{Error, Result};
+use crate::files::{read_file, write_atomically};
 use crate::filter::Filter;
 use crate::hex::hex;
 use crate::matrix::Matrix;
