@@ -40,7 +40,9 @@ pub(crate) fn toy_by_blob(content: &[u8]) -> Remote {
 pub(crate) fn options(server: &Server) -> DownloadOptions<'static> {
     let mut options = DownloadOptions::new(&NOT_CANCELLED);
     options.mirror = Some(server.address());
-    options.read_timeout = Duration::from_secs(20);
+    // Longer than any server here hangs.
+    options.connect_timeout = Duration::from_secs(1000);
+    options.read_timeout = Duration::from_secs(1000);
     options
 }
 
