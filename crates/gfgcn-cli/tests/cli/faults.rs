@@ -1,9 +1,8 @@
 //! When the machine, the shell or the user stands in the way.
 
+use crate::running::Running;
 use crate::sandbox::{PROGRAM, Run, Sandbox};
 use std::fs;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// Runs the program in a shell that first does something to its circumstances.
 fn run_after(sandbox: &Sandbox, preparation: &str, arguments: &str) -> Run {
@@ -20,10 +19,9 @@ fn skipped(why: &str) {
 fn a_closed_standard_output_is_no_error() {
     let sandbox = Sandbox::new();
     for arguments in ["data list", "data info cora --json", "evaluate cora --splits 1 --depths 2"] {
-        let mut command = sandbox.gfgcn(arguments);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        drop(child.stdout.take());
-        let run = Run::from(child.wait_with_output().unwrap());
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let run = Run::from(sandbox.gfgcn(arguments).stdout(writer).output().unwrap());
         assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{arguments}");
     }
 }
@@ -36,27 +34,29 @@ fn a_full_standard_output_is_one() {
     assert!(run.stderr.contains("cannot write to standard output"), "{run:?}");
 }
 
+/// Work that would go on for much longer than a test waits for the end.
 #[test]
 fn an_interrupt_ends_the_program_at_once() {
-    let sandbox = Sandbox::new();
-    let jobs = [
-        "evaluate pubmed --depths 10000",
-        "fit pubmed --depth 10000 -o m.model",
-        "data synth --nodes 1000000 --edges 100000000 --classes 9 --features 999 -o x.npz",
-    ];
-    for arguments in jobs {
-        let mut command = sandbox.gfgcn(arguments);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_secs(1));
-        let start = Instant::now();
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(sent.success(), "{arguments} ended by itself");
-        let run = Run::from(child.wait_with_output().unwrap());
+    let (sandbox, inputs) = (Sandbox::new(), Sandbox::new());
+    let train: String = (0..10_000).map(|id| format!("{id},train\n")).collect();
+    inputs.write("split.csv", &format!("id,split\n{train}"));
+    let split = inputs.path("split.csv").display().to_string();
+    let interrupted = |arguments: &str, began: &dyn Fn(&Running) -> bool| {
+        let mut running = Running::start(&sandbox, arguments);
+        running.until("it begins", began);
+        running.until_busy();
+        let run = running.interrupt();
         assert_eq!(run.status, Some(130), "{arguments}: {run:?}");
-        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
         assert!(run.stdout.is_empty() && !run.stderr.contains("panic"), "{run:?}");
         assert!(sandbox.snapshot().is_empty(), "{arguments}");
-    }
+    };
+    let said_the_plan = |running: &Running| running.said().contains("of memory");
+    let slow = "--kernel laplacian --explain";
+    let evaluate = format!("evaluate pubmed --splits 1000 --models gfsgc --depths 2 {slow}");
+    interrupted(&evaluate, &said_the_plan);
+    interrupted(&format!("fit pubmed --split {split} {slow} -o m.model"), &said_the_plan);
+    let synth = "data synth --nodes 1000000 --edges 100000000 --classes 9 --features 999 -o x.npz";
+    interrupted(synth, &|_| sandbox.files().iter().any(|(_, file)| file.len() > 0));
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn a_read_only_folder_is_noticed_before_computing() {
 #[test]
 fn a_full_disk_keeps_the_old_file() {
     let sandbox = Sandbox::new();
-    sandbox.ok("fit cora -o cora.model");
+    sandbox.ok("fit cora --depth 8 -o cora.model");
     let jobs = [
-        ("fit cora -o", "out.model"),
+        ("fit cora --depth 8 -o", "out.model"),
         ("predict cora.model cora -o", "out.csv"),
         ("predict cora.model cora -o", "out.parquet"),
         ("predict cora.model cora -o", "out.npz"),
@@ -122,7 +122,9 @@ fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
     assert!(run.stderr.contains("drawing the graph needs about"), "{run:?}");
     // Wherever the limit lies, an allocation that fails would be a crash.
     for kilobytes in [200_000, 400_000, 800_000] {
-        for job in ["evaluate cora --splits 2 --depths 2", "fit cora -o m.model --force"] {
+        for job in
+            ["evaluate cora --splits 2 --depths 2", "fit cora --public-split -o m.model --force"]
+        {
             let arguments = format!("{job} --threads 2");
             let run = run_after(&sandbox, &format!("ulimit -v {kilobytes}"), &arguments);
             assert!(matches!(run.status, Some(0 | 4)), "{kilobytes}: {run:?}");
@@ -131,19 +133,23 @@ fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
     }
 }
 
+/// The system ends the program in the middle of writing, after so many blocks; a file that is there is replaced
+/// as a whole, never written to.
 #[test]
 fn a_killed_program_leaves_the_old_file_or_the_new_one() {
+    use std::os::unix::process::ExitStatusExt;
     let sandbox = Sandbox::new();
-    sandbox.ok("data convert cora new.npz");
-    let new = fs::read(sandbox.path("new.npz")).unwrap();
-    for milliseconds in (0..120).step_by(6) {
+    let convert = "data convert cora out.npz --force";
+    sandbox.write("out.npz", "old");
+    fs::hard_link(sandbox.path("out.npz"), sandbox.path("link")).unwrap();
+    sandbox.ok(convert);
+    assert_eq!(sandbox.read("link"), "old");
+    let blocks = fs::metadata(sandbox.path("out.npz")).unwrap().len() / 512;
+    for blocks in [0, 1, blocks / 2, blocks - 1] {
         sandbox.write("out.npz", "old");
-        let mut command = sandbox.gfgcn("data convert cora out.npz --force");
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(milliseconds));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let found = fs::read(sandbox.path("out.npz")).unwrap();
-        assert!(found == b"old" || found == new, "{} bytes, neither old nor new", found.len());
+        let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" {convert}");
+        let status = sandbox.command("sh").args(["-c", &script, PROGRAM]).output().unwrap().status;
+        assert!(status.signal().is_some(), "after {blocks} blocks: {status}");
+        assert_eq!(sandbox.read("out.npz"), "old", "after {blocks} blocks");
     }
 }

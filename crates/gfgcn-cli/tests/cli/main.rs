@@ -8,6 +8,8 @@ mod faults;
 mod paper;
 #[cfg(unix)]
 mod refusals;
+#[cfg(unix)]
+mod running;
 mod sandbox;
 mod synth;
 mod trained;

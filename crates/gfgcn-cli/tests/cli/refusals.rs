@@ -1,8 +1,8 @@
 //! Wrong usage and bad input: one table, the status and the message for each.
 
+use crate::running::Running;
 use crate::sandbox::Sandbox;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 const USAGE: i32 = 2;
 const INPUT: i32 = 3;
@@ -301,21 +301,11 @@ fn repeats_itself(message: &str) -> bool {
     line.rsplit_once(": ").is_some_and(|(first, last)| last.len() > 8 && first.ends_with(last))
 }
 
-/// The status and the message; a run that hangs is ended.
+/// The status and the message.
 fn run(sandbox: &Sandbox, arguments: &str) -> (Option<i32>, String) {
-    let mut command = sandbox.gfgcn(arguments);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let start = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > Duration::from_secs(20) {
-            child.kill().unwrap();
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let output = child.wait_with_output().unwrap();
-    assert!(output.stdout.is_empty(), "gfgcn {arguments}: a report in spite of the error");
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    let run = Running::start(sandbox, arguments).wait();
+    assert!(run.stdout.is_empty(), "gfgcn {arguments}: a report in spite of the error");
+    (run.status, run.stderr)
 }
 
 /// A folder with everything that the cases name.

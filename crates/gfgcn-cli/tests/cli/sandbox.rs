@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::SystemTime;
 use tempfile::TempDir;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gfgcn");
@@ -113,11 +114,36 @@ impl Sandbox {
         serde_json::from_str(&self.ok(&format!("{arguments} --json"))).unwrap()
     }
 
+    /// The files that are there at this moment, while a program may make and remove some.
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Metadata)> {
+        let mut found = Vec::new();
+        look(self.0.path(), &mut found);
+        found
+    }
+
+    /// The runs that are kept in the user's cache at this moment, with the time at which each was written.
+    pub(crate) fn kept(&self) -> BTreeMap<PathBuf, SystemTime> {
+        let is_run = |path: &Path| path.extension().is_some_and(|extension| extension == "run");
+        let runs = self.files().into_iter().filter(|(path, _)| is_run(path));
+        runs.map(|(path, file)| (path, file.modified().unwrap())).collect()
+    }
+
     /// Every file and folder with its content, to see that nothing has changed.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut found = BTreeMap::new();
         collect(self.0.path(), &mut found);
         found
+    }
+}
+
+fn look(folder: &Path, found: &mut Vec<(PathBuf, Metadata)>) {
+    // What has gone since it was listed is not there.
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.metadata() {
+            Ok(file) if file.is_dir() => look(&entry.path(), found),
+            Ok(file) => found.push((entry.path(), file)),
+            Err(_) => {}
+        }
     }
 }
 
