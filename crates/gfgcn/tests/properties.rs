@@ -1,5 +1,6 @@
 //! What must hold whatever the data: invariances, determinism, agreement between paths.
 
+mod repeatable;
 mod synthetic;
 
 use gfgcn::data::{Dataset, Labels};
@@ -14,6 +15,7 @@ use gfgcn::split::{Ratio, Split};
 use gfgcn::{Classifier, Model, Options};
 use gfgcn_data::npz;
 use proptest::prelude::*;
+use repeatable::repeatable;
 use synthetic::{Random, Recipe};
 
 const RECIPE: Recipe =
@@ -116,7 +118,7 @@ fn permuted(dataset: &Dataset, order: &[usize]) -> Dataset {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(repeatable("properties", 24))]
 
     #[test]
     fn permuting_the_nodes_permutes_the_predictions(seed in 0u64..10_000, depth in 1usize..20) {

@@ -9,6 +9,8 @@ mod matrix_market;
 mod npy;
 mod parquet;
 mod refused;
+#[path = "../../../gfgcn/tests/repeatable/mod.rs"]
+mod repeatable;
 mod round_trip;
 
 use gfgcn::data::Dataset;

@@ -1,5 +1,6 @@
 //! What is written reads back: graph, values to the bit, labels, ids, names, split.
 
+use super::repeatable::repeatable;
 use super::{folder, read, small};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
@@ -141,7 +142,7 @@ fn assert_same(written: &Dataset, back: &Dataset) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(repeatable("round_trip", 200))]
 
     #[test]
     fn a_dataset_survives_every_format(dataset in dataset()) {
