@@ -8,8 +8,13 @@ import subprocess
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from gfgcn import datasets
+
+# The same examples every time; others with --hypothesis-profile=default.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 ROOT = pathlib.Path(__file__).parents[2]
 
