@@ -41,9 +41,12 @@ $(BUILD_VENV):
 	$(PYTHON) -m venv $@
 	$@/bin/pip install --quiet "maturin>=1.16,<2"
 
-# Also the fuzz targets for a minute each (installs cargo-fuzz), and every baseline on twenty splits of each graph.
-test-full: test fuzz
-	$(CARGO) test -p gfgcn-baselines --test accuracy -- --ignored
+# Also what takes minutes: every model on twenty splits of each graph, property tests on other data than the last
+# time, and the fuzz targets for a minute each (installs cargo-fuzz).
+test-full: test
+	$(CARGO) test --workspace --test accuracy --test experiments -- --ignored
+	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --test properties --test tables
+	$(MAKE) fuzz
 
 check:
 	$(CARGO) fmt --all --check
@@ -55,7 +58,7 @@ format:
 
 fuzz:
 	$(CARGO) fuzz --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-fuzz
-	for target in planetoid npz model; do \
+	for target in matrix_market model npz parquet planetoid split tables; do \
 		$(CARGO) fuzz run $$target -s none -- -max_total_time=60 -rss_limit_mb=1024 || exit 1; \
 	done
 
