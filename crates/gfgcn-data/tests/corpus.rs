@@ -1,19 +1,34 @@
 //! Replays the seeds of every fuzz target, so that what fuzzing found stays fixed without it.
 
+#[path = "../../../fuzz/entries/matrix_market.rs"]
+mod matrix_market;
 #[path = "../../../fuzz/entries/model.rs"]
 mod model;
 #[path = "../../../fuzz/entries/npz.rs"]
 mod npz;
+#[path = "../../../fuzz/entries/parquet.rs"]
+mod parquet;
 #[path = "../../../fuzz/entries/planetoid.rs"]
 mod planetoid;
+#[path = "../../../fuzz/entries/split.rs"]
+mod split;
+#[path = "../../../fuzz/entries/tables.rs"]
+mod tables;
 
 use std::path::Path;
 
 /// A fuzz target's name and what it runs.
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: &[Target] =
-    &[("model", model::run), ("npz", npz::run), ("planetoid", planetoid::run)];
+const TARGETS: &[Target] = &[
+    ("matrix_market", matrix_market::run),
+    ("model", model::run),
+    ("npz", npz::run),
+    ("parquet", parquet::run),
+    ("planetoid", planetoid::run),
+    ("split", split::run),
+    ("tables", tables::run),
+];
 
 #[test]
 fn every_seed_is_read_or_refused_without_a_panic() {

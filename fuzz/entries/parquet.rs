@@ -1,0 +1,36 @@
+//! What the fuzz target and the replay of its corpus both run.
+
+mod written;
+
+use gfgcn_data::{TableFiles, TableFormat};
+use std::fs;
+use tempfile::TempDir;
+
+/// The nodes of the other tables, called as in the seeds.
+const FEATURES: &str = "id,x\na,1\nb,2\nc,3\nd,4\ne,5\n0,0\n1,0\n2,0\n3,0\n4,0\n";
+
+/// Reads a Parquet file as each table of a dataset, the others being text.
+///
+/// What is read must survive being written.
+pub(crate) fn run(input: &[u8]) {
+    let folder = TempDir::new().expect("a folder");
+    let file = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, content).expect("a file");
+        path
+    };
+    let table = file("table.parquet", input);
+    let features = file("features.csv", FEATURES.as_bytes());
+    let edges = file("edges.csv", b"source,target\n");
+    let plain = TableFiles { edges, features, labels: None, split: None };
+    for files in [
+        TableFiles { features: table.clone(), ..plain.clone() },
+        TableFiles { edges: table.clone(), ..plain.clone() },
+        TableFiles { labels: Some(table.clone()), ..plain.clone() },
+        TableFiles { split: Some(table), ..plain },
+    ] {
+        if let Ok(dataset) = files.read("fuzz") {
+            written::assert_survives(&dataset, TableFormat::Parquet);
+        }
+    }
+}
