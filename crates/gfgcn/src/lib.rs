@@ -41,6 +41,7 @@
 //! | use the parts alone | [`graph::Propagator`], [`graph::Adjacency`], [`filter::propagate`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
 mod classifier;
+pub mod context;
 pub mod data;
 mod error;
 pub mod evaluation;
