@@ -8,16 +8,19 @@
 mod adjacency;
 mod build;
 mod components;
+mod operator;
 mod order;
 mod product;
 mod propagator;
 
 pub use adjacency::Adjacency;
 pub use build::Repairs;
+pub use operator::Operator;
 pub use order::NodeOrder;
 pub(crate) use product::Step;
 pub(crate) use propagator::split_rows;
-pub use propagator::{Normalization, Propagator};
+pub(crate) use propagator::Propagator;
+pub use propagator::Normalization;
 
 use crate::error::{Error, Result};
 
@@ -71,6 +74,16 @@ impl Graph {
     /// The number of neighbours of a node.
     pub fn degree(&self, node: usize) -> usize {
         self.range(node).len()
+    }
+
+    /// D̃: each node's summed edge weights, plus 1 for its self-loop.
+    pub fn degrees(&self) -> Vec<f64> {
+        (0..self.nodes())
+            .map(|node| match self.weights(node) {
+                Some(weights) => 1.0 + weights.iter().map(|&w| f64::from(w)).sum::<f64>(),
+                None => 1.0 + self.degree(node) as f64,
+            })
+            .collect()
     }
 
     /// Row offsets, `nodes + 1` of them; every edge is stored in both directions.

@@ -11,7 +11,8 @@ pub use cholesky::Cholesky;
 pub use tridiagonal::{ShiftedFactor, Tridiagonal};
 
 use crate::matrix::Matrix;
-use crate::stop::checkpoint;
+use crate::context::Context;
+use crate::error::Result;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -58,40 +59,40 @@ fn view_mut(m: &mut Matrix<f64>) -> MatMut<'_, f64> {
 }
 
 /// A · B.
-pub fn multiply(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
-    product(view(a), view(b))
+pub fn multiply(a: &Matrix<f64>, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+    product(view(a), view(b), context)
 }
 
 /// Aᵀ · B.
-pub fn multiply_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
-    product(view(a).transpose(), view(b))
+pub fn multiply_transposed(a: &Matrix<f64>, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+    product(view(a).transpose(), view(b), context)
 }
 
 /// A · Bᵀ.
-pub fn multiply_by_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
-    product(view(a), view(b).transpose())
+pub fn multiply_by_transposed(a: &Matrix<f64>, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+    product(view(a), view(b).transpose(), context)
 }
 
-fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
-    checkpoint();
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>, context: &Context) -> Result<Matrix<f64>> {
+    context.check()?;
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
     let par = parts_of_products(a.nrows() * a.ncols() * b.ncols());
     matmul(view_mut(&mut out), Accum::Replace, a, b, 1.0, par);
-    out
+    Ok(out)
 }
 
 /// The symmetric A · Aᵀ (inner products of the rows).
-pub fn gram_of_rows(a: &Matrix<f64>) -> Matrix<f64> {
-    gram(view(a))
+pub fn gram_of_rows(a: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+    gram(view(a), context)
 }
 
 /// The symmetric Aᵀ · A (inner products of the columns).
-pub fn gram_of_columns(a: &Matrix<f64>) -> Matrix<f64> {
-    gram(view(a).transpose())
+pub fn gram_of_columns(a: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+    gram(view(a).transpose(), context)
 }
 
-fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
-    checkpoint();
+fn gram(a: MatRef<'_, f64>, context: &Context) -> Result<Matrix<f64>> {
+    context.check()?;
     let n = a.nrows();
     let mut out = Matrix::zeros(n, n);
     triangular::matmul(
@@ -106,7 +107,7 @@ fn gram(a: MatRef<'_, f64>) -> Matrix<f64> {
         parts_of_products(n * n * a.ncols()),
     );
     mirror(&mut out);
-    out
+    Ok(out)
 }
 
 /// Copies the lower triangle to the upper one, in tiles that stay in the cache.

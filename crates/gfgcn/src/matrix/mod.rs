@@ -8,7 +8,7 @@ mod entries;
 pub use entries::SharedEntries;
 
 use crate::error::{Error, Result};
-use crate::memory::zeros;
+use crate::pages::zeros;
 use entries::Entries;
 use rayon::prelude::*;
 use std::ops::Range;
