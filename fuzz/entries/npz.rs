@@ -1,9 +1,9 @@
 //! What the fuzz target and the replay of its corpus both run.
 
-#[path = "../../crates/gfgcn/tests/zip/mod.rs"]
+#[path = "../../crates/gfgcn-data/tests/zip/mod.rs"]
 mod zip;
 
-use gfgcn::data::npz::{from_bytes, to_bytes};
+use gfgcn_data::npz::{from_bytes, to_bytes};
 
 const NAMES: [&str; 23] = [
     "adj_data",

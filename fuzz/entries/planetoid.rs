@@ -1,6 +1,6 @@
 //! What the fuzz target and the replay of its corpus both run.
 
-use gfgcn::data::planetoid::{Files, from_bytes};
+use gfgcn_data::planetoid::{Files, from_bytes};
 
 /// Reads a dataset whose eight files stand one after the other, each after its length in two
 /// bytes. A length past the end of the input means all that is left.

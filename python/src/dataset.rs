@@ -2,10 +2,11 @@
 
 use crate::arrays::{Csr, Indices, array, lend, numbers};
 use crate::work;
-use gfgcn::data::{Labels, TableFiles};
+use gfgcn::data::Labels;
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::SparseMatrix;
+use gfgcn_data::TableFiles;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::path::PathBuf;

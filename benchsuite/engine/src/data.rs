@@ -1,10 +1,11 @@
 //! The graphs and splits that all contestants share.
 
 use anyhow::{Context, Result};
-use gfgcn::data::{Dataset, npz};
+use gfgcn::data::Dataset;
 use gfgcn::features::Features;
 use gfgcn::matrix::Matrix;
 use gfgcn::split::{Ratio, Split};
+use gfgcn_data::npz;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! as data, model, training, split and seed. The file repeats them, with a checksum over the whole.
 //! Whatever cannot be read, or does not add up, counts as not there.
 
-use gfgcn::data::{read_file, write_atomically};
+use gfgcn::files::{read_file, write_atomically};
 use gfgcn::{Error, Result, hex};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

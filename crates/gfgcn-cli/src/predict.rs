@@ -11,6 +11,7 @@ use gfgcn::metrics::Metrics;
 use gfgcn::model::Predictions;
 use gfgcn::split::Split;
 use gfgcn::{Error, Model};
+use gfgcn_data::predictions;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -44,7 +45,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let mut inputs = arguments.source.files();
     inputs.push(&arguments.model);
-    Predictions::check_file_name(arguments.target.path())?;
+    predictions::check_file_name(arguments.target.path())?;
     arguments.target.check(&inputs)?;
     let model = Model::load(&arguments.model)?;
     let dataset = arguments.source.load(global, output)?;
@@ -67,7 +68,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     {
         let _uninterrupted = interrupt::writing();
-        predictions.write(arguments.target.path(), arguments.target.force(), &dataset, &nodes)?;
+        let (path, force) = (arguments.target.path(), arguments.target.force());
+        predictions::write(&predictions, path, force, &dataset, &nodes)?;
     }
     let report = Report {
         output: arguments.target.path().to_owned(),

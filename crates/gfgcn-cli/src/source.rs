@@ -3,9 +3,11 @@
 use crate::Global;
 use crate::output::Output;
 use clap::Args;
-use gfgcn::data::{Dataset, TableFiles, npz, read_split, temporary_beside};
+use gfgcn::data::Dataset;
+use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
+use gfgcn_data::{TableFiles, npz, read_split};
 use gfgcn_datasets::{has_extension, open, stem};
 use std::path::{Path, PathBuf};
 

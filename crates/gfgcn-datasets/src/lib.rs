@@ -1,7 +1,7 @@
 //! The datasets gfgcn knows by name: three that are built in, and a list of downloadable ones.
 //!
 //! The built-in ones are bytes inside the program, so that a first run needs neither a network nor
-//! a folder. Reading an archive is the library's work, fetching one is the command line's; this crate knows
+//! a folder. Reading an archive is the work of `gfgcn-data`, fetching one is the command line's; this crate knows
 //! what a name or a path means ([`open`]). Where the bytes come from is in `datasets/README.md`.
 
 pub mod folder;

@@ -1,8 +1,9 @@
 //! Opening a dataset, whatever it is: a name, an archive, a folder of tables or of Planetoid files.
 
 use crate::{BUNDLED, find, folder, remote};
-use gfgcn::data::{Dataset, TableFiles, npz, planetoid};
+use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
+use gfgcn_data::{TableFiles, npz, planetoid};
 use std::io;
 use std::path::Path;
 

@@ -1,7 +1,8 @@
 //! The experiments on real graphs: beside the published numbers, and never done twice.
 
-use gfgcn::data::{Dataset, npz};
+use gfgcn::data::Dataset;
 use gfgcn_baselines::Cache;
+use gfgcn_data::npz;
 use gfgcn_paper::report::{Panel, Report};
 use gfgcn_paper::{Accuracies, DEPTHS, Lab, Model, Part, Published, Scope, Subject, Which, run};
 use std::io::Write;

@@ -4,7 +4,8 @@
 
 #![allow(clippy::print_stdout)] // it is what an example is for
 
-use gfgcn::{Classifier, data::npz, filter::Filter};
+use gfgcn::{Classifier, filter::Filter};
+use gfgcn_data::npz;
 
 fn main() -> gfgcn::Result<()> {
     let data = npz::read("datasets/cora.npz".as_ref(), "cora")?;

@@ -13,7 +13,7 @@
 //! iterates, and results do not depend on the number of threads.
 //!
 //! ```
-//! use gfgcn::{Classifier, data::{Dataset, Labels}, filter::Filter, graph::Graph};
+//! use gfgcn::{Classifier, context::Context, data::{Dataset, Labels}, filter::Filter, graph::Graph};
 //! use gfgcn::{features::Features, matrix::Matrix, split::Split};
 //!
 //! // A path of six nodes; only its ends are labelled.
@@ -23,22 +23,25 @@
 //! let data = Dataset::new("path", graph, features, labels)?;
 //!
 //! let split = Split::all_labelled(data.labels())?;
-//! let model = Classifier::new(Filter::ssgc(8, 0.05)?).fit(&data, &split)?;
-//! let predictions = model.predict(&data)?;
+//! let context = Context::default();
+//! let model = Classifier::new(Filter::ssgc(8, 0.05)?).fit(&data, &split, &context)?;
+//! let predictions = model.predict(&data, &context)?;
 //! assert_eq!((predictions.name(2), predictions.name(3)), ("a", "b"));
 //! # Ok::<(), gfgcn::Error>(())
 //! ```
 //!
 //! | to | see |
 //! |---|---|
-//! | read and write data | [`data`]: [`data::npz`], [`data::TableFiles`], [`data::planetoid`] |
-//! | make data of any size | [`data::Synthetic`] |
-//! | choose a filter, a kernel | [`filter::Filter`], [`kernel::Kernel`] |
+//! | join a graph, features and labels | [`data::Dataset`] |
+//! | read, write and make data | the crate `gfgcn-data` |
+//! | choose what is computed | [`Design`]: [`filter::Filter`], [`graph::Operator`], [`RowScaling`] |
+//! | choose how it is learnt | [`Ridge`]: [`kernel::Kernel`], [`ridge::Selection`] |
 //! | train and predict | [`Classifier`], [`Model`] |
 //! | have everything chosen | [`tune::Search`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
-//! | see what will be computed | [`plan::Explanation`] |
-//! | use the parts alone | [`graph::Propagator`], [`graph::Adjacency`], [`filter::propagate`], [`ridge::Problem`], [`ridge::RidgePath`] |
+//! | cancel it, watch it, limit its memory | [`context::Context`] |
+//! | see what will be computed | [`driver::Explanation`] |
+//! | use the parts alone | [`driver::Driver`], [`graph::Adjacency`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
 mod classifier;
 pub mod context;
@@ -48,6 +51,7 @@ pub mod driver;
 mod error;
 pub mod evaluation;
 pub mod features;
+pub mod files;
 pub mod filter;
 mod fit;
 pub mod graph;

@@ -2,13 +2,14 @@
 //! (`golden/make_accuracy.py`, other splits) and against published figures.
 
 use gfgcn::context::Context;
-use gfgcn::data::{Dataset, npz};
+use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
 use gfgcn::metrics::Summary;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Design, Ridge, RowScaling};
+use gfgcn_data::npz;
 use serde::Deserialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -63,11 +63,10 @@ impl Trained {
 ///
 /// ```
 /// use gfgcn_baselines::{Baseline, Gcn, Trainer, Training};
-/// use gfgcn::{data::npz, metrics::test_accuracy, split::{Ratio, Split}};
+/// use gfgcn::{metrics::test_accuracy, split::{Ratio, Split}};
 /// use std::ops::ControlFlow;
 ///
-/// let archive = gfgcn_datasets::find("cora").unwrap().bytes;
-/// let data = npz::from_bytes(archive, "cora")?.largest_component();
+/// let data = gfgcn_datasets::open("cora".as_ref(), None)?.largest_component();
 /// let split = Split::stratified(data.labels(), Ratio::PAPER, 0)?;
 ///
 /// let training = Training { epochs: 20, ..Training::default() };

@@ -2,10 +2,11 @@
 
 #![allow(dead_code)] // not every test uses everything
 
-use gfgcn::data::{Dataset, npz};
+use gfgcn::data::Dataset;
 use gfgcn::filter::Filter;
 use gfgcn::split::{Ratio, Split};
 use gfgcn_baselines::{Appnp, Baseline, Gat, Gcn, Gcnii, JkNet, Jump};
+use gfgcn_data::npz;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! The report as a folder of files.
 
 use super::{Report, html, svg, text};
-use gfgcn::data::{temporary_beside, write_atomically};
+use gfgcn::files::{temporary_beside, write_atomically};
 use gfgcn::{Error, Result};
 use std::collections::BTreeSet;
 use std::fs;

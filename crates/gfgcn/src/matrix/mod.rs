@@ -324,7 +324,10 @@ impl SparseMatrix {
 }
 
 /// Checks that row offsets start at 0, never decrease and end at the number of entries.
-pub(crate) fn check_offsets(offsets: &[usize], entries: usize) -> Result<()> {
+///
+/// [`SparseMatrix::from_csr`] and [`Graph::from_csr`](crate::graph::Graph::from_csr) check this too; a reader that asks
+/// first can name the array of the file in its message.
+pub fn check_offsets(offsets: &[usize], entries: usize) -> Result<()> {
     match offsets.first() {
         None => return Err(Error::Data("the row offsets are empty, but need rows + 1".into())),
         Some(&first) if first != 0 => {

@@ -5,9 +5,9 @@
 //! tensor or stray entry goes unnoticed.
 
 use super::{Model, Provenance};
-use crate::data::{read_file, write_atomically};
-use crate::error::{Error, Result};
 use crate::design::Design;
+use crate::error::{Error, Result};
+use crate::files::{read_file, write_atomically};
 use crate::head::Head;
 use crate::hex::hex;
 use crate::matrix::Matrix;

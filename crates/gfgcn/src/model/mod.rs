@@ -1,6 +1,5 @@
 //! A trained model: what it is, what it predicts, how it is stored.
 
-mod export;
 mod file;
 mod predict;
 

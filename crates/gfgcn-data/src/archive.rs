@@ -1,0 +1,196 @@
+//! Members of a zip archive, read with care.
+//!
+//! Nothing is ever extracted to disk. A member is decompressed only when asked for, and refused when
+//! it expands further than an archive of this size can mean. The whole archive is the measure, not
+//! the member: the weights of a large graph are all 1 and compress a thousandfold, but the edges
+//! beside them do not.
+
+use crate::{limits, npy};
+use gfgcn::{Error, Result};
+use std::collections::HashSet;
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::mem::ManuallyDrop;
+use zip::ZipArchive;
+use zip::result::ZipError;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+/// Beyond [`limits::FREE`], a member may expand to this multiple of the archive's size.
+const MAX_RATIO: u64 = 200;
+
+/// An open archive of arrays.
+pub(crate) struct Archive<R> {
+    zip: ZipArchive<R>,
+    /// Member names without the `.npy` ending, by position.
+    names: Vec<String>,
+    /// Bytes that a member may expand to.
+    limit: u64,
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// Opens an archive and checks its list of members.
+    pub(crate) fn open(mut source: R) -> Result<Self> {
+        let length = source.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        let tail = tail(&mut source, length).map_err(Error::Read)?;
+        let zip = ZipArchive::new(source)
+            .map_err(|e| unreadable("is not a readable .npz (zip) archive", e))?;
+        let mut names = Vec::with_capacity(zip.len());
+        let mut seen = HashSet::new();
+        for name in zip.file_names() {
+            let name = name.map_err(|e| Error::Format(format!("a member's name is bad ({e})")))?;
+            if name.contains("..") || name.starts_with('/') || name.contains('\\') {
+                return Err(Error::Format(format!(
+                    "member {name:?} has a name that leads outside"
+                )));
+            }
+            let name = name.strip_suffix(".npy").unwrap_or(&name).to_owned();
+            if !seen.insert(name.clone()) {
+                return Err(Error::Format(format!("member {name:?} is there twice")));
+            }
+            names.push(name);
+        }
+        if let Some(listed) = listed_members(&tail)
+            && listed != names.len()
+        {
+            return Err(Error::Format(format!(
+                "the archive lists {listed} members, but {} different ones; one is there twice",
+                names.len()
+            )));
+        }
+        let limit = limits::FREE + MAX_RATIO.saturating_mul(length);
+        Ok(Archive { zip, names, limit })
+    }
+
+    /// The names of all members, without the `.npy` ending.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Bytes that a member may take, decompressed or converted.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The decompressed bytes of a member, if it is there.
+    pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        let Some(position) = self.names.iter().position(|member| member == name) else {
+            return Ok(None);
+        };
+        self.read_at(position).map(Some)
+    }
+
+    fn read_at(&mut self, position: usize) -> Result<Vec<u8>> {
+        let mut member =
+            self.zip.by_index(position).map_err(|e| unreadable("cannot be opened", e))?;
+        if member.size() > self.limit {
+            return Err(too_large(member.size(), member.compressed_size()));
+        }
+        // Grows as bytes arrive: the claimed size allocates nothing.
+        let mut bytes = Vec::new();
+        (&mut member)
+            .take(self.limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|e| unreadable("cannot be decompressed", e.into()))?;
+        if bytes.len() as u64 > self.limit {
+            return Err(too_large(bytes.len() as u64, member.compressed_size()));
+        }
+        Ok(bytes)
+    }
+}
+
+fn too_large(size: u64, compressed: u64) -> Error {
+    Error::Format(format!(
+        "expands from {compressed} to {size} bytes or more, which looks like a zip bomb; \
+         if it is not, save the archive uncompressed"
+    ))
+}
+
+/// A disk that fails is not the archive's fault.
+fn unreadable(what: &str, error: ZipError) -> Error {
+    match error {
+        ZipError::Io(error) if error.raw_os_error().is_some() => Error::Read(error),
+        other => Error::Format(format!("{what} ({other})")),
+    }
+}
+
+/// The bytes among which the end record must be: it has 22, and a comment of 16-bit length.
+fn tail<R: Read + Seek>(source: &mut R, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.seek(SeekFrom::Start(length.saturating_sub(22 + u64::from(u16::MAX))))?;
+    source.read_to_end(&mut bytes)?;
+    source.rewind()?;
+    Ok(bytes)
+}
+
+/// The number of members that the end of the archive claims, unless it is in the 64-bit record.
+fn listed_members(tail: &[u8]) -> Option<usize> {
+    const END: &[u8] = b"PK\x05\x06";
+    let start = tail.windows(END.len()).rposition(|window| window == END)?;
+    let count = tail.get(start + 10..start + 12)?;
+    let count = u16::from_le_bytes([count[0], count[1]]);
+    (count != u16::MAX).then_some(usize::from(count))
+}
+
+/// An archive of members in order, deflated, with a fixed date so that the same data give the same
+/// bytes.
+pub(crate) fn to_bytes(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Deflated)
+        .large_file(members.iter().any(|(_, bytes)| bytes.len() >= u32::MAX as usize));
+    let mut write = || -> zip::result::ZipResult<()> {
+        for (name, bytes) in members {
+            zip.start_file(format!("{name}.npy"), options)?;
+            zip.write_all(bytes)?;
+        }
+        Ok(())
+    };
+    write().expect("writing to memory does not fail");
+    zip.finish().expect("writing to memory does not fail").into_inner()
+}
+
+/// An archive of arrays that is written piece by piece, not compressed, and never held in memory;
+/// with a fixed date and system, so that the same data give the same bytes everywhere.
+///
+/// One that is not finished is abandoned: left to itself, the inner writer would finish it when
+/// dropped and print to standard error that a full disk is full.
+pub(crate) struct Writer<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
+
+impl<W: Write + Seek> Writer<W> {
+    pub(crate) fn new(target: W) -> Self {
+        Writer(ManuallyDrop::new(ZipWriter::new(target)))
+    }
+
+    /// Begins the next array; its items follow, written in little-endian order.
+    pub(crate) fn start(&mut self, name: &str, descr: &str, shape: &[usize]) -> io::Result<()> {
+        /// Items from which an array may be too large for the 32-bit fields of an archive.
+        const LARGE: usize = 1 << 28;
+        let options = SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored)
+            .system(zip::System::Unix)
+            .large_file(shape.iter().product::<usize>() >= LARGE);
+        self.0.start_file(format!("{name}.npy"), options).map_err(system_error)?;
+        self.0.write_all(&npy::header(descr, shape))
+    }
+
+    pub(crate) fn finish(self) -> io::Result<()> {
+        ManuallyDrop::into_inner(self.0).finish().map(drop).map_err(system_error)
+    }
+}
+
+impl<W: Write + Seek> Write for Writer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// The system's own error where there is one.
+fn system_error(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        other => other.into(),
+    }
+}

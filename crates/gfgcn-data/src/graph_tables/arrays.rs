@@ -1,0 +1,58 @@
+//! Features and labels as NumPy arrays: no ids, a row or an entry per node.
+
+use super::parts::is_unlabelled;
+use crate::density::FeatureRows;
+use crate::npy::{Array, Kind};
+use crate::table::Cell;
+use gfgcn::data::Labels;
+use gfgcn::data::UNLABELLED;
+use gfgcn::features::Features;
+use gfgcn::files::read_file;
+use gfgcn::{Error, Result};
+use std::path::Path;
+
+/// Reads features, a row per node.
+pub(super) fn read_features(path: &Path) -> Result<Features> {
+    let bytes = read_file(path)?;
+    let read = || {
+        let array = Array::parse(&bytes)?;
+        let &[nodes, columns] = array.shape() else {
+            return Err(Error::Data(format!(
+                "the array has the shape {:?}, but features have two dimensions, nodes and columns",
+                array.shape()
+            )));
+        };
+        if nodes == 0 || columns == 0 {
+            return Err(Error::Data(format!(
+                "the array has {nodes} rows and {columns} columns, but at least one node and one \
+                 feature are needed"
+            )));
+        }
+        let mut rows = FeatureRows::new(columns);
+        array.floats()?.chunks_exact(columns).for_each(|row| rows.push(row));
+        rows.finish()
+    };
+    read().map_err(|e| e.in_file(path))
+}
+
+/// Reads labels, one per node: integers, −1 or NaN for unlabelled, or text.
+pub(super) fn read_labels(path: &Path, nodes: usize) -> Result<Labels> {
+    let bytes = read_file(path)?;
+    let read = || {
+        let array = Array::parse(&bytes)?;
+        if array.shape() != [nodes] {
+            return Err(Error::Data(format!(
+                "the array has the shape {:?}, but labels are one per node, [{nodes}]",
+                array.shape()
+            )));
+        }
+        if !matches!(array.kind(), Kind::Unicode | Kind::Bytes) {
+            return Labels::from_ids(&array.integers(Some(UNLABELLED))?, None);
+        }
+        let names = array.texts()?.into_iter();
+        let names: Vec<Option<String>> =
+            names.map(|name| (!is_unlabelled(&Cell::Text(&name))).then_some(name)).collect();
+        Ok(Labels::from_names(&names))
+    };
+    read().map_err(|e| e.in_file(path))
+}

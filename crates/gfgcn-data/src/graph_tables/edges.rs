@@ -1,0 +1,72 @@
+//! The edges: pairs of node ids, perhaps with a weight, or a square matrix.
+
+use super::nodes::NodeIds;
+use crate::matrix_market;
+use crate::table::{FileFormat, Place, Table, names};
+use gfgcn::Result;
+use gfgcn::graph::{Graph, Repairs};
+use std::path::Path;
+
+/// Reads edges in any format.
+pub(super) fn read(path: &Path, ids: &NodeIds) -> Result<(Graph, Repairs)> {
+    match FileFormat::of(path)? {
+        FileFormat::MatrixMarket => matrix_market::read_graph(path, ids.len()),
+        // A NumPy array is refused there: it could be pairs or a matrix.
+        FileFormat::Text { .. } | FileFormat::Parquet | FileFormat::Npy => read_table(path, ids),
+    }
+}
+
+fn read_table(path: &Path, ids: &NodeIds) -> Result<(Graph, Repairs)> {
+    let is_header = |first: &[String]| matches!(first, [a, b, ..] if names::are_ends(a, b));
+    let mut table = Table::open(path, is_header)?;
+    let weighted = match (table.columns(), table.names()) {
+        (2, _) => false,
+        (3, None) => true,
+        (3, Some(names)) if names::is_weight(&names[2]) => true,
+        (3, Some(names)) => {
+            return Err(table.header_error(format!(
+                "the third column is called {:?}, but only a weight may stand there",
+                names[2]
+            )));
+        }
+        (columns, _) => {
+            return Err(table.header_error(format!(
+                "the number of columns is {columns}, but edges have two, source and target, or a \
+                 third, weight, separated as the extension of the file says"
+            )));
+        }
+    };
+    let mut edges = Vec::new();
+    let mut weights = Vec::new();
+    while table.advance()? {
+        edges.push((end(&table, 0, ids)?, end(&table, 1, ids)?));
+        if weighted {
+            weights.push(weight(&table)?);
+        }
+    }
+    Graph::from_edges(ids.len(), &edges, weighted.then_some(&weights)).map_err(|e| e.in_file(path))
+}
+
+fn end(table: &Table, column: usize, ids: &NodeIds) -> Result<u32> {
+    let id = table.cell(column)?;
+    if id.is_empty() {
+        return Err(table.cell_error(column, "is empty, but an edge has two ends"));
+    }
+    ids.find(&id.text()).map_err(|problem| {
+        if table.names().is_none() && table.place() == Place::Line(1) {
+            table.error(format!("{problem}; if this is a header, write source,target"))
+        } else {
+            table.error(problem)
+        }
+    })
+}
+
+fn weight(table: &Table) -> Result<f32> {
+    match table.cell(2)?.number() {
+        Ok(weight) if weight < 0.0 => {
+            Err(table.cell_error(2, format!("is {weight}, but weights must not be negative")))
+        }
+        Ok(weight) => Ok(weight),
+        Err(problem) => Err(table.cell_error(2, problem)),
+    }
+}

@@ -1,0 +1,168 @@
+//! Datasets as tables: edges, features, and where known labels and a split.
+//!
+//! The features decide which nodes there are and in which order; the other tables refer to them
+//! by id. Ids are any text, `7` as well as `doi:10/x`, and are kept as they stand.
+//!
+//! | table | columns | |
+//! |---|---|---|
+//! | edges | `source,target` and perhaps `weight` | each edge once, in either direction |
+//! | features | `id,NAME,NAME,…` or `id,feature,value` | a row per node, or an entry per row |
+//! | labels | `id,label` | a missing row, an empty label, `-1` and `nan` mean unlabelled |
+//! | split | `id,split` | `train`, `val` or `test`; a missing row or empty part: in none |
+//!
+//! A header is optional in text, where its names are recognised (`src,dst`, `from,to`, `node`,
+//! `class`, …). Edges and features may also be MatrixMarket matrices, features and labels NumPy
+//! arrays. Those have rows in place of ids: their rows are the nodes in the order of the features,
+//! and where the features have no ids either, the nodes are called `0`, `1`, ….
+
+mod arrays;
+mod edges;
+mod features;
+mod nodes;
+mod parts;
+mod write;
+
+pub use write::write_folder;
+
+use crate::table::FileFormat;
+use gfgcn::data::{Dataset, Labels};
+use gfgcn::split::Split;
+use gfgcn::{Error, Result};
+use nodes::NodeIds;
+use std::path::{Path, PathBuf};
+
+/// The tables of a dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableFiles {
+    /// Pairs of node ids, or a square matrix (`.mtx`).
+    pub edges: PathBuf,
+    /// Features of every node with its id, or a matrix (`.mtx`, `.npy`).
+    pub features: PathBuf,
+    /// Labels of some nodes with their ids, or of every node in order (`.npy`).
+    pub labels: Option<PathBuf>,
+    /// Which nodes train, validate and test.
+    pub split: Option<PathBuf>,
+}
+
+impl TableFiles {
+    /// Finds `edges`, `features`, `labels` and `split` in a folder, with any extension that is
+    /// read; `None` if there are no edges.
+    ///
+    /// # Errors
+    /// A folder that is not there, edges without features, or two files for the same table.
+    pub fn in_folder(folder: &Path) -> Result<Option<TableFiles>> {
+        let metadata = folder.metadata().map_err(|e| Error::Read(e).in_file(folder))?;
+        if !metadata.is_dir() {
+            return Err(
+                Error::Data("is a file, but a folder is needed here".into()).in_file(folder)
+            );
+        }
+        let Some(edges) = the_only(folder, Role::Edges)? else { return Ok(None) };
+        let Some(features) = the_only(folder, Role::Features)? else {
+            return Err(Error::Data(format!(
+                "there is {:?} but no table of features beside it; it is needed to say which \
+                 nodes there are",
+                edges.file_name().unwrap_or_default()
+            ))
+            .in_file(folder));
+        };
+        Ok(Some(TableFiles {
+            edges,
+            features,
+            labels: the_only(folder, Role::Labels)?,
+            split: the_only(folder, Role::Split)?,
+        }))
+    }
+
+    /// Reads the tables into a dataset of the given name.
+    ///
+    /// # Errors
+    /// Anything wrong in a file, with the file, the line and the value.
+    pub fn read(&self, name: &str) -> Result<Dataset> {
+        let nodes = features::read(&self.features)?;
+        let ids = &nodes.ids;
+        let (graph, repairs) = edges::read(&self.edges, ids)?;
+        let labels = match &self.labels {
+            Some(path) => parts::read_labels(path, ids)?,
+            None => Labels::none(ids.len()),
+        };
+        let split = match &self.split {
+            Some(path) => Some(parts::read_split(path, ids)?),
+            None => None,
+        };
+        let mut dataset = Dataset::new(name, graph, nodes.features, labels)?.with_repairs(&repairs);
+        if let Some(names) = nodes.feature_names {
+            dataset = dataset.with_feature_names(names).map_err(|e| e.in_file(&self.features))?;
+        }
+        if let Some(ids) = nodes.ids.into_names() {
+            dataset = dataset.with_node_ids(ids)?;
+        }
+        match split {
+            Some(split) => dataset.with_split(split),
+            None => Ok(dataset),
+        }
+    }
+}
+
+/// Reads a split table (`id,split`) for a dataset; nodes are called as in the dataset.
+///
+/// # Errors
+/// Anything wrong in the file, with the line and the value; an id that the dataset does not have.
+pub fn read_split(path: &Path, dataset: &Dataset) -> Result<Split> {
+    parts::read_split(path, &NodeIds::of(dataset))
+}
+
+/// What a table of a dataset is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Edges,
+    Features,
+    Labels,
+    Split,
+}
+
+impl Role {
+    const ALL: [Role; 4] = [Role::Edges, Role::Features, Role::Labels, Role::Split];
+
+    /// The name of the file without its extension.
+    fn stem(self) -> &'static str {
+        match self {
+            Role::Edges => "edges",
+            Role::Features => "features",
+            Role::Labels => "labels",
+            Role::Split => "split",
+        }
+    }
+
+    /// The files of a folder that could play this role.
+    fn candidates(self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let matrices: &[&str] = match self {
+            Role::Edges => &["mtx", "mtx.gz"],
+            Role::Features => &["mtx", "mtx.gz", "npy"],
+            Role::Labels => &["npy"],
+            Role::Split => &[],
+        };
+        let mut found = Vec::new();
+        for extension in FileFormat::TABLE_EXTENSIONS.iter().chain(matrices) {
+            let path = folder.join(format!("{}.{extension}", self.stem()));
+            if path.try_exists().map_err(|e| Error::Read(e).in_file(&path))? {
+                found.push(path);
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn the_only(folder: &Path, role: Role) -> Result<Option<PathBuf>> {
+    let found = role.candidates(folder)?;
+    match found.as_slice() {
+        [first, second, ..] => Err(Error::Data(format!(
+            "both {:?} and {:?} could be the {}; remove or rename one",
+            first.file_name().unwrap_or_default(),
+            second.file_name().unwrap_or_default(),
+            role.stem()
+        ))
+        .in_file(folder)),
+        _ => Ok(found.into_iter().next()),
+    }
+}

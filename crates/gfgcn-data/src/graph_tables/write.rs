@@ -1,0 +1,200 @@
+//! Writing a dataset as a folder of tables that reads back as the same dataset.
+
+use super::Role;
+use super::parts::is_unlabelled;
+use crate::density::is_sparse;
+use crate::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
+use gfgcn::data::{Dataset, Labels};
+use gfgcn::features::Features;
+use gfgcn::files::check_absent;
+use gfgcn::split::Split;
+use gfgcn::{Error, Result};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+/// Writes the tables of a dataset into a folder, which is made if it is not there.
+///
+/// The features are written long if they are sparse, wide otherwise; labels and split only where
+/// there are any. Nodes without ids and features without names are called `0`, `1`, …. What is
+/// written reads back with the same graph, values, labels, ids and split.
+///
+/// # Errors
+/// Tables that are there already (unless `overwrite`), or that would be mixed with the new ones
+/// when read back (always); an empty id or name, or a class whose name means "unlabelled". All of
+/// this is found before anything is written.
+pub fn write_folder(
+    dataset: &Dataset,
+    folder: &Path,
+    format: TableFormat,
+    overwrite: bool,
+) -> Result<()> {
+    let ids: Vec<Cow<str>> = (0..dataset.nodes()).map(|node| dataset.node_id(node)).collect();
+    let features: Vec<Cow<str>> = match dataset.feature_names() {
+        Some(names) => names.iter().map(|name| Cow::Borrowed(name.as_str())).collect(),
+        None => (0..dataset.features().cols()).map(|k| Cow::Owned(k.to_string())).collect(),
+    };
+    format.check_writable()?;
+    check_names("node", &ids)?;
+    check_names("feature", &features)?;
+    check_labels(dataset.labels())?;
+    if dataset.split().is_some_and(|split| split.train().is_empty()) {
+        return Err(Error::Data("the training part of the split is empty".into()));
+    }
+    let mut tables = vec![
+        (Role::Edges, edge_columns(dataset, &ids)),
+        (Role::Features, feature_columns(dataset.features(), &ids, &features)),
+    ];
+    if !dataset.labels().classes().is_empty() {
+        tables.push((Role::Labels, label_columns(dataset.labels(), &ids)));
+    }
+    if let Some(split) = dataset.split() {
+        tables.push((Role::Split, split_columns(split, &ids)));
+    }
+    let file = |role: Role| folder.join(format!("{}.{format}", role.stem()));
+    for role in Role::ALL {
+        let written = tables.iter().any(|&(table, _)| table == role);
+        for path in role.candidates(folder)? {
+            if !overwrite {
+                check_absent(&path, false)?;
+            } else if !written || path != file(role) {
+                return Err(Error::Data(
+                    "belongs to another dataset and would be mixed with this one; remove it or \
+                     choose another folder"
+                        .into(),
+                )
+                .in_file(&path));
+            }
+        }
+    }
+    fs::create_dir_all(folder)
+        .map_err(|source| Error::Write { path: folder.to_owned(), source })?;
+    tables.iter().try_for_each(|(role, columns)| write_table(&file(*role), overwrite, columns))
+}
+
+fn check_names(what: &str, names: &[Cow<str>]) -> Result<()> {
+    match names.iter().position(|name| name.is_empty() || name.contains('\0')) {
+        Some(k) => Err(Error::Data(format!(
+            "{what} {k} is called {:?}, which a table cannot hold; give it another name",
+            names[k]
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn check_labels(labels: &Labels) -> Result<()> {
+    let unfit = |class: &&String| is_unlabelled(&Cell::Text(class)) || class.contains('\0');
+    match labels.classes().iter().find(unfit) {
+        Some(class) => Err(Error::Data(format!(
+            "a class is called {class:?}, which means \"unlabelled\" in a table or cannot be \
+             written; give it another name"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn edge_columns<'a>(dataset: &Dataset, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
+    let graph = dataset.graph();
+    let id = |node: usize| Cow::Borrowed(&*ids[node]);
+    let mut columns = vec![
+        Column::text("source", graph.edge_list().map(|(from, _, _)| id(from))),
+        Column::text("target", graph.edge_list().map(|(_, to, _)| id(to))),
+    ];
+    if graph.is_weighted() {
+        let weights = graph.edge_list().map(|(_, _, weight)| weight).collect();
+        columns.push(Column::new("weight", ColumnData::Float(weights)));
+    }
+    columns
+}
+
+fn feature_columns<'a>(
+    features: &Features,
+    ids: &'a [Cow<str>],
+    names: &'a [Cow<str>],
+) -> Vec<Column<'a>> {
+    let cells = features.rows() as u64 * features.cols() as u64;
+    let sparse = matches!(features, Features::Sparse(_)) && is_sparse(features.nonzeros(), cells);
+    // Each layout has names that it would not give back: a wide table must not look like a long
+    // one, and a long one sorts features that are integers.
+    let looks_long = names::are_long_features(&[&[Cow::Borrowed("id")], names].concat());
+    let integers: Option<Vec<i64>> = names.iter().map(|name| name.parse().ok()).collect();
+    let keeps_order = integers.is_none_or(|integers| integers.is_sorted());
+    if (sparse && keeps_order) || looks_long {
+        long_columns(features, ids, names)
+    } else {
+        wide_columns(features, ids, names)
+    }
+}
+
+fn wide_columns<'a>(
+    features: &Features,
+    ids: &'a [Cow<str>],
+    names: &'a [Cow<str>],
+) -> Vec<Column<'a>> {
+    let mut values = vec![vec![0.0; features.rows()]; features.cols()];
+    for i in 0..features.rows() {
+        match features {
+            Features::Dense(matrix) => {
+                matrix.row(i).iter().zip(&mut values).for_each(|(&value, column)| column[i] = value)
+            }
+            Features::Sparse(_) => features.for_each_in_row(i, |j, value| values[j][i] = value),
+        }
+    }
+    let ids = Column::text("id", ids.iter().map(|id| &**id));
+    let columns = names.iter().zip(values);
+    let columns = columns.map(|(name, values)| Column::new(&**name, ColumnData::Float(values)));
+    std::iter::once(ids).chain(columns).collect()
+}
+
+/// The first node has a row for every feature, so that they come back in order, those that are zero
+/// everywhere included; a node without any has a row with a zero, so that it is known.
+fn long_columns<'a>(
+    features: &Features,
+    ids: &'a [Cow<str>],
+    names: &'a [Cow<str>],
+) -> Vec<Column<'a>> {
+    let (mut nodes, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    let mut push = |node: usize, column: usize, value: f32| {
+        nodes.push(&*ids[node]);
+        columns.push(&*names[column]);
+        values.push(value);
+    };
+    let mut first = HashMap::new();
+    features.for_each_in_row(0, |column, value| {
+        first.insert(column, value);
+    });
+    (0..features.cols()).for_each(|j| push(0, j, first.get(&j).copied().unwrap_or(0.0)));
+    for node in 1..features.rows() {
+        let mut featureless = true;
+        features.for_each_in_row(node, |column, value| {
+            featureless = false;
+            push(node, column, value);
+        });
+        if featureless {
+            push(node, 0, 0.0);
+        }
+    }
+    vec![
+        Column::text("id", nodes),
+        Column::text("feature", columns),
+        Column::new("value", ColumnData::Float(values)),
+    ]
+}
+
+fn label_columns<'a>(labels: &'a Labels, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
+    let labelled = labels.labelled();
+    vec![
+        Column::text("id", labelled.iter().map(|&node| &*ids[node])),
+        Column::text("label", labelled.iter().filter_map(|&node| labels.name(node))),
+    ]
+}
+
+fn split_columns<'a>(split: &Split, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
+    let parts = [("train", split.train()), ("val", split.validation()), ("test", split.test())];
+    let rows = || parts.iter().flat_map(|(name, part)| part.iter().map(move |&n| (*name, n)));
+    vec![
+        Column::text("id", rows().map(|(_, node)| &*ids[node])),
+        Column::text("split", rows().map(|(name, _)| name)),
+    ]
+}

@@ -1,0 +1,51 @@
+//! Readers and writers of graph datasets, for gfgcn.
+//!
+//! Every reader turns bytes into the same validated [`Dataset`](gfgcn::data::Dataset) or an error
+//! that names the file and the place; none allocates more than the file justifies. What the data
+//! are good for is the business of [`gfgcn`]; what a name or a path means, of `gfgcn-datasets`.
+//!
+//! ```
+//! use gfgcn::data::Dataset;
+//! use gfgcn_data::{TableFiles, npz};
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! std::fs::write(folder.join("edges.csv"), "source,target\na,b\n")?;
+//! std::fs::write(folder.join("features.csv"), "id,height,weight\na,1,0.5\nb,2,0\n")?;
+//! let tables = TableFiles::in_folder(folder)?.expect("there are edges");
+//! let data: Dataset = tables.read("pair")?;
+//!
+//! let archive = folder.join("pair.npz");
+//! npz::write(&data, &archive, false)?;
+//! assert_eq!(npz::read(&archive, "pair")?.graph().edges(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to | see | feature |
+//! |---|---|---|
+//! | read and write archives of arrays | [`npz`] | |
+//! | read and write a graph as tables (CSV, TSV; read also MatrixMarket and NumPy arrays) | [`TableFiles`], [`write_folder`] | |
+//! | have these tables also in Parquet | [`TableFormat::Parquet`] | `parquet` |
+//! | read raw Planetoid folders | [`planetoid`] | `planetoid` |
+//! | write any table | [`write_table`] | |
+//! | write predictions | [`predictions`] | |
+//! | make data of any size | [`Synthetic`] | |
+//!
+//! Without a feature its names are still there, and using them gives an error that says so.
+
+mod archive;
+mod density;
+mod graph_tables;
+mod limits;
+mod lines;
+mod matrix_market;
+mod npy;
+pub mod npz;
+pub mod planetoid;
+pub mod predictions;
+mod synthetic;
+mod table;
+mod triplets;
+
+pub use graph_tables::{TableFiles, read_split, write_folder};
+pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
+pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};

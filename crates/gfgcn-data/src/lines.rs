@@ -1,0 +1,150 @@
+//! Numbered lines of a text file, plain or gzipped: what every text format here is read through.
+//!
+//! The checks that do not depend on the format are made once: UTF-8, no NUL, a byte-order mark
+//! taken off, a cap on what compressed data may expand to and on the length of a line.
+
+use crate::limits::{RATIO, justified};
+use flate2::bufread::MultiGzDecoder;
+use gfgcn::files;
+use gfgcn::{Error, Result};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// The longest line or quoted cell that is read. Without a limit, compressed data could fill the
+/// memory before the first line end.
+pub(crate) const LONGEST: usize = 256 << 20;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The lines of a file, one at a time.
+pub(crate) struct Lines {
+    path: PathBuf,
+    input: Box<dyn BufRead>,
+    number: u64,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    /// Opens a file; one whose name ends in `.gz` is expanded while it is read.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = files::open(path)?;
+        let gzipped = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+        let input: Box<dyn BufRead> = if gzipped {
+            Box::new(BufReader::with_capacity(1 << 16, Expanded::new(file)))
+        } else {
+            Box::new(BufReader::with_capacity(1 << 16, file))
+        };
+        Ok(Lines { path: path.to_owned(), input, number: 0, line: Vec::new() })
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next line without its line feed (a carriage return before it is kept), or `None` at the
+    /// end of the file.
+    pub(crate) fn next(&mut self) -> Result<Option<&str>> {
+        self.line.clear();
+        let number = self.number + 1;
+        let place = |error: Error| error.at(&self.path, format_args!("line {number}"));
+        let read = (&mut self.input)
+            .take(LONGEST as u64 + 1)
+            .read_until(b'\n', &mut self.line)
+            .map_err(|e| place(read_error(e)))?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number = number;
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+        }
+        let wrong = |problem: String| place(Error::Format(problem));
+        if self.line.len() > LONGEST {
+            return Err(wrong(format!("is longer than {} MiB", LONGEST >> 20)));
+        }
+        let start = if number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len()
+        } else {
+            0
+        };
+        let line = std::str::from_utf8(&self.line[start..]).map_err(|e| {
+            let at = start + e.valid_up_to();
+            wrong(format!(
+                "byte {} of the line, 0x{:02x}, is not UTF-8; save the file as UTF-8 text",
+                at + 1,
+                self.line[at]
+            ))
+        })?;
+        match line.bytes().position(|byte| byte == 0) {
+            Some(at) => Err(wrong(format!(
+                "byte {} of the line is NUL; this is not a text file",
+                start + at + 1
+            ))),
+            None => Ok(Some(line)),
+        }
+    }
+}
+
+/// Damage in the data is the input's fault, anything else the machine's.
+fn read_error(error: io::Error) -> Error {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidData | InvalidInput | UnexpectedEof => Error::Format(format!(
+            "the gzip data are damaged, cut off or followed by something else: {error}"
+        )),
+        _ => Error::Read(error),
+    }
+}
+
+/// Gzip data, all members of the file, expanded with a cap on the ratio.
+struct Expanded {
+    decoder: MultiGzDecoder<BufReader<Counted>>,
+    expanded: u64,
+}
+
+impl Expanded {
+    fn new(file: File) -> Self {
+        let input = BufReader::with_capacity(1 << 16, Counted { file, count: 0 });
+        Expanded { decoder: MultiGzDecoder::new(input), expanded: 0 }
+    }
+}
+
+impl Read for Expanded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(buffer)?;
+        self.expanded += read as u64;
+        let compressed = self.decoder.get_ref().get_ref().count;
+        if justified(self.expanded, compressed) {
+            Ok(read)
+        } else {
+            Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!(
+                    "{compressed} bytes expand to more than {RATIO} times their size; \
+                     if that is meant, expand the file first"
+                ),
+            ))
+        }
+    }
+}
+
+/// A file that knows how much of it was read.
+struct Counted {
+    file: File,
+    count: u64,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.count += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,139 @@
+//! Formats and the extensions that name them.
+
+use super::parquet;
+use gfgcn::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// The formats tables are written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TableFormat {
+    /// Text, cells separated by commas.
+    #[default]
+    Csv,
+    /// Text, cells separated by tabs.
+    Tsv,
+    /// Typed columns, compressed with Snappy.
+    Parquet,
+}
+
+impl TableFormat {
+    /// Every format.
+    pub const ALL: [TableFormat; 3] = [TableFormat::Csv, TableFormat::Tsv, TableFormat::Parquet];
+
+    /// The extension of a file in this format, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            TableFormat::Csv => "csv",
+            TableFormat::Tsv => "tsv",
+            TableFormat::Parquet => "parquet",
+        }
+    }
+
+    /// Checks that this build can write the format.
+    pub(crate) fn check_writable(self) -> Result<()> {
+        match self {
+            TableFormat::Csv | TableFormat::Tsv => Ok(()),
+            TableFormat::Parquet => parquet::check_writable(),
+        }
+    }
+}
+
+impl fmt::Display for TableFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.extension())
+    }
+}
+
+impl FromStr for TableFormat {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        TableFormat::ALL
+            .into_iter()
+            .find(|format| format.extension() == text)
+            .ok_or_else(|| Error::parameter("table format", text, "csv, tsv or parquet"))
+    }
+}
+
+/// What a file holds, judged by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileFormat {
+    /// A text table, perhaps gzipped; `None` leaves the separator to the first line.
+    Text { separator: Option<u8> },
+    /// A Parquet table.
+    Parquet,
+    /// A MatrixMarket matrix, perhaps gzipped.
+    MatrixMarket,
+    /// A NumPy array.
+    Npy,
+}
+
+impl FileFormat {
+    /// The extensions of tables, for messages.
+    pub(crate) const TABLES: &str = ".csv, .tsv or .txt (each also with .gz), or .parquet";
+
+    /// The extensions a table may have.
+    pub(crate) const TABLE_EXTENSIONS: [&str; 7] =
+        ["csv", "tsv", "txt", "csv.gz", "tsv.gz", "txt.gz", "parquet"];
+
+    /// The format of a file by its extension, in upper or lower case.
+    pub(crate) fn of(path: &Path) -> Result<FileFormat> {
+        let (extension, gzipped) = extension(path);
+        match (extension.as_str(), gzipped) {
+            ("csv", _) => Ok(FileFormat::Text { separator: Some(b',') }),
+            ("tsv", _) => Ok(FileFormat::Text { separator: Some(b'\t') }),
+            ("txt", _) => Ok(FileFormat::Text { separator: None }),
+            ("parquet", false) => Ok(FileFormat::Parquet),
+            ("mtx", _) => Ok(FileFormat::MatrixMarket),
+            ("npy", false) => Ok(FileFormat::Npy),
+            _ => Err(Error::Data(format!(
+                "the name does not end in a known format: {}; for edges and features also .mtx, for \
+                 features and labels also .npy",
+                FileFormat::TABLES
+            ))
+            .in_file(path)),
+        }
+    }
+}
+
+/// Checks that [`write_table`](super::write_table) would know the format, before any work is done.
+pub fn check_table_name(path: &Path) -> Result<()> {
+    let (format, _) = of_output(path)?;
+    format.check_writable().map_err(|e| e.in_file(path))
+}
+
+/// Whether a file's name ends in a format that tables are written in.
+pub(crate) fn names_table(path: &Path) -> bool {
+    of_output(path).is_ok()
+}
+
+/// The format of a table to be written and whether to gzip it, by the extension of its name.
+pub(super) fn of_output(path: &Path) -> Result<(TableFormat, bool)> {
+    let (extension, gzipped) = extension(path);
+    match extension.parse() {
+        Ok(TableFormat::Parquet) if gzipped => {}
+        Ok(format) => return Ok((format, gzipped)),
+        Err(_) => {}
+    }
+    Err(Error::Data(
+        "the name must end in .csv, .tsv (each also with .gz) or .parquet, which chooses the \
+         format"
+            .into(),
+    )
+    .in_file(path))
+}
+
+/// The extension in lower case, and whether `.gz` follows it.
+fn extension(path: &Path) -> (String, bool) {
+    let lower = |path: &Path| {
+        path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase).unwrap_or_default()
+    };
+    match lower(path).as_str() {
+        "gz" => (lower(&path.with_extension("")), true),
+        other => (other.to_owned(), false),
+    }
+}

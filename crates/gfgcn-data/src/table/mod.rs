@@ -1,0 +1,156 @@
+//! Tables: rows of cells with a place that errors can name, in text or Parquet.
+//!
+//! A [`Table`] is a cursor over the rows of either format, so that what the columns *mean* is
+//! written once. Text has no types and may lack a header; Parquet has both. The difference ends
+//! here: a header is a list of names or it is not there, and a cell converts itself.
+
+mod cell;
+mod format;
+pub(crate) mod names;
+mod parquet;
+mod text;
+mod write;
+
+pub(crate) use cell::{Cell, is_number, parse_number};
+pub(crate) use format::{FileFormat, names_table};
+pub use format::{TableFormat, check_table_name};
+pub use write::{Column, ColumnData, write_table};
+
+use gfgcn::{Error, Result};
+use parquet::ParquetReader;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use text::TextReader;
+
+/// A table being read, at one of its rows.
+pub(crate) struct Table {
+    path: PathBuf,
+    rows: Rows,
+    names: Option<Vec<String>>,
+    /// The current row was looked at to find out whether it is a header, and is not one.
+    pending: bool,
+}
+
+enum Rows {
+    Text(TextReader),
+    Parquet(ParquetReader),
+}
+
+/// A row of a table, as a person finds it in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A line of a text file, from 1.
+    Line(u64),
+    /// A row of a file without lines, from 1.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(number) => write!(f, "line {number}"),
+            Place::Row(number) => write!(f, "row {number}"),
+        }
+    }
+}
+
+impl Table {
+    /// Opens a table by the extension of its name.
+    ///
+    /// `is_header` decides from the cells of the first row of a text table whether they are names;
+    /// Parquet columns always have names.
+    pub(crate) fn open(path: &Path, is_header: impl FnOnce(&[String]) -> bool) -> Result<Self> {
+        let open = |rows, names, pending| Table { path: path.to_owned(), rows, names, pending };
+        let separator = match FileFormat::of(path)? {
+            FileFormat::Text { separator } => separator,
+            FileFormat::Parquet => {
+                let reader = ParquetReader::open(path)?;
+                let names = reader.names();
+                return Ok(open(Rows::Parquet(reader), Some(names), false));
+            }
+            FileFormat::MatrixMarket | FileFormat::Npy => {
+                return Err(Error::Data(format!(
+                    "a matrix has no ids, but a table is needed here: {}",
+                    FileFormat::TABLES
+                ))
+                .in_file(path));
+            }
+        };
+        let mut reader = TextReader::open(path, separator)?;
+        if !reader.advance()? {
+            return Err(Error::Format("is empty".into()).in_file(path));
+        }
+        let first: Vec<String> = (0..reader.columns()).map(|k| reader.cell(k).into()).collect();
+        let header = is_header(&first);
+        Ok(open(Rows::Text(reader), header.then_some(first), !header))
+    }
+
+    /// Moves to the next row; `false` at the end.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        if std::mem::take(&mut self.pending) {
+            return Ok(true);
+        }
+        match &mut self.rows {
+            Rows::Text(reader) => reader.advance(),
+            Rows::Parquet(reader) => reader.advance(),
+        }
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The names of the columns, where there is a header.
+    pub(crate) fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// The number of columns.
+    pub(crate) fn columns(&self) -> usize {
+        match &self.rows {
+            Rows::Text(reader) => reader.columns(),
+            Rows::Parquet(reader) => reader.columns(),
+        }
+    }
+
+    /// Where the current row stands.
+    pub(crate) fn place(&self) -> Place {
+        match &self.rows {
+            Rows::Text(reader) => Place::Line(reader.line()),
+            Rows::Parquet(reader) => Place::Row(reader.row()),
+        }
+    }
+
+    /// A cell of the current row.
+    pub(crate) fn cell(&self, column: usize) -> Result<Cell<'_>> {
+        match &self.rows {
+            Rows::Text(reader) => Ok(Cell::Text(reader.cell(column))),
+            Rows::Parquet(reader) => {
+                reader.cell(column).map_err(|problem| self.cell_error(column, problem))
+            }
+        }
+    }
+
+    /// An error in the current row.
+    pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
+        Error::Data(problem.into()).at(&self.path, self.place())
+    }
+
+    /// An error in a cell of the current row.
+    pub(crate) fn cell_error(&self, column: usize, problem: impl fmt::Display) -> Error {
+        let name = match &self.names {
+            Some(names) if !names[column].is_empty() => format!("{:?}", names[column]),
+            _ => (column + 1).to_string(),
+        };
+        self.error(format!("column {name} {problem}"))
+    }
+
+    /// An error in the columns themselves, before any row has been asked for.
+    pub(crate) fn header_error(&self, problem: impl Into<String>) -> Error {
+        match &self.rows {
+            Rows::Text(_) => self.error(problem),
+            Rows::Parquet(_) => Error::Data(problem.into()).in_file(&self.path),
+        }
+    }
+}

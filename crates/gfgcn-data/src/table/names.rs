@@ -1,0 +1,81 @@
+//! The column names that are understood, whatever their case and punctuation.
+
+const IDS: [&str; 7] = ["id", "ids", "node", "name", "nodename", "vertex", "index"];
+const SOURCES: [&str; 10] =
+    ["source", "src", "from", "u", "node1", "id1", "n1", "head", "start", "citing"];
+const TARGETS: [&str; 12] =
+    ["target", "tgt", "dst", "dest", "to", "v", "node2", "id2", "n2", "tail", "end", "cited"];
+const WEIGHTS: [&str; 4] = ["weight", "weights", "edgeweight", "w"];
+const LABELS: [&str; 9] =
+    ["label", "labels", "class", "target", "y", "category", "subject", "topic", "community"];
+const SPLITS: [&str; 6] = ["split", "part", "partition", "set", "subset", "fold"];
+
+/// `Node_ID` and `node` are the same name, as are `FromNodeId`, `from-id` and `from`.
+fn plain(name: &str) -> String {
+    let letters: String =
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let mut rest = letters.as_str();
+    for ending in ["id", "node"] {
+        match rest.strip_suffix(ending) {
+            Some(shorter) if !shorter.is_empty() => rest = shorter,
+            _ => {}
+        }
+    }
+    rest.to_owned()
+}
+
+/// Whether a column of this name holds node ids.
+pub(crate) fn is_id(name: &str) -> bool {
+    IDS.contains(&plain(name).as_str())
+}
+
+/// Whether columns of these names hold the ends of edges.
+pub(crate) fn are_ends(first: &str, second: &str) -> bool {
+    SOURCES.contains(&plain(first).as_str()) && TARGETS.contains(&plain(second).as_str())
+}
+
+/// Whether a column of this name holds edge weights.
+pub(crate) fn is_weight(name: &str) -> bool {
+    WEIGHTS.contains(&plain(name).as_str())
+}
+
+/// Whether a column of this name holds labels.
+pub(crate) fn is_label(name: &str) -> bool {
+    LABELS.contains(&plain(name).as_str())
+}
+
+/// Whether a column of this name says which part of a split a node is in.
+pub(crate) fn is_split(name: &str) -> bool {
+    SPLITS.contains(&plain(name).as_str())
+}
+
+/// Whether these names are those of the long layout of features.
+pub(crate) fn are_long_features<S: AsRef<str>>(names: &[S]) -> bool {
+    match names {
+        [id, feature, value] => {
+            is_id(id.as_ref())
+                && feature.as_ref().eq_ignore_ascii_case("feature")
+                && value.as_ref().eq_ignore_ascii_case("value")
+        }
+        _ => false,
+    }
+}
+
+/// Whether a first column of this name says which row is whose.
+#[allow(dead_code, reason = "only Parquet tables ask")]
+pub(crate) fn is_key_name(name: &str) -> bool {
+    is_id(name) || SOURCES.contains(&plain(name).as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_and_punctuation_do_not_matter() {
+        assert!(is_id("Node_ID") && is_id("nodeId") && is_id("node") && is_id("ID"));
+        assert!(are_ends("FromNodeId", "ToNodeId") && are_ends("source_id", "target id"));
+        assert!(are_ends("id_1", "id_2") && are_ends("U", "v") && are_ends("src", "target"));
+        assert!(!are_ends("target", "source") && !is_id("paper") && !is_id(""));
+    }
+}

@@ -1,0 +1,230 @@
+//! Tables as Parquet files: typed columns, nulls for empty cells.
+//!
+//! Columns are read side by side in batches of rows, so that a table larger than the memory can be
+//! passed over. The Parquet library can panic on damaged files; it is only entered through
+//! [`guarded`], after [`guard`] has checked what it would allocate.
+
+mod column;
+mod guard;
+mod thrift;
+mod write;
+
+pub(in crate::table) use write::write;
+
+use crate::limits::justified;
+use crate::table::Cell;
+use crate::table::names::is_key_name;
+use column::{Cells, Kind};
+use gfgcn::files;
+use gfgcn::{Error, Result};
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Rows that are decoded at a time.
+const BATCH: usize = 1024;
+
+/// How pandas calls an index that has no name.
+const UNNAMED_INDEX: &str = "__index_level_0__";
+
+/// A Parquet table, read row by row.
+pub(in crate::table) struct ParquetReader {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    reader: SerializedFileReader<File>,
+    /// Which columns of the file are the columns of the table, and how to read them.
+    columns: Vec<(usize, Kind)>,
+    /// The columns of the current row group.
+    open: Vec<Box<dyn Cells>>,
+    next_group: usize,
+    left_in_group: usize,
+    batch: usize,
+    at: usize,
+    row: u64,
+}
+
+impl ParquetReader {
+    /// Opens a table and checks that every column is one of plain values.
+    pub(in crate::table) fn open(path: &Path) -> Result<Self> {
+        let file = files::open(path)?;
+        Self::start(path, file).map_err(|e| e.in_file(path))
+    }
+
+    fn start(path: &Path, file: File) -> Result<Self> {
+        let length = guard::check_footer(&file)?;
+        let copy = file.try_clone().map_err(Error::Read)?;
+        let reader = guarded(|| SerializedFileReader::new(copy)).map_err(damaged)?;
+        let metadata = reader.metadata();
+        let schema = metadata.file_metadata().schema_descr();
+        if schema.num_columns() == 0 {
+            return Err(Error::Format("has no columns".into()));
+        }
+        let kinds = (schema.columns().iter())
+            .map(|column| {
+                Kind::of(column).map_err(|problem| {
+                    Error::Data(format!("column {:?} {problem}", column.path().string()))
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let rows = metadata.row_groups().iter().try_fold(0u64, |sum, group| {
+            u64::try_from(group.num_rows()).ok().and_then(|rows| sum.checked_add(rows))
+        });
+        let cells = rows.and_then(|rows| rows.checked_mul(schema.num_columns() as u64));
+        if !cells.is_some_and(|cells| justified(cells, length)) {
+            return Err(Error::Format(format!(
+                "claims {} columns of {} rows, which {length} bytes cannot hold",
+                schema.num_columns(),
+                rows.map_or("more than 2^64".into(), |rows| rows.to_string()),
+            )));
+        }
+        let columns = column_order(&reader).into_iter().map(|c| (c, kinds[c])).collect();
+        Ok(ParquetReader {
+            path: path.to_owned(),
+            file,
+            length,
+            reader,
+            columns,
+            open: Vec::new(),
+            next_group: 0,
+            left_in_group: 0,
+            batch: 0,
+            at: 0,
+            row: 0,
+        })
+    }
+
+    /// The names of the columns.
+    pub(in crate::table) fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|&(column, _)| self.name(column)).collect()
+    }
+
+    fn name(&self, column: usize) -> String {
+        self.reader.metadata().file_metadata().schema_descr().column(column).name().to_owned()
+    }
+
+    /// The number of columns.
+    pub(in crate::table) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The number of the current row, from 1.
+    pub(in crate::table) fn row(&self) -> u64 {
+        self.row
+    }
+
+    /// A cell of the current row.
+    pub(in crate::table) fn cell(&self, column: usize) -> Result<Cell<'_>, String> {
+        self.open[column].cell(self.at)
+    }
+
+    /// Moves to the next row; `false` at the end.
+    pub(in crate::table) fn advance(&mut self) -> Result<bool> {
+        self.at += 1;
+        while self.at >= self.batch {
+            if self.left_in_group == 0 {
+                if self.next_group == self.reader.num_row_groups() {
+                    return Ok(false);
+                }
+                self.open_group()?;
+                continue;
+            }
+            self.batch = self.left_in_group.min(BATCH);
+            for (k, column) in self.open.iter_mut().enumerate() {
+                let batch = self.batch;
+                if let Err(problem) = guarded(|| column.fill(batch)) {
+                    return Err(self.column_error(self.columns[k].0, &problem));
+                }
+            }
+            self.left_in_group -= self.batch;
+            self.at = 0;
+        }
+        self.row += 1;
+        Ok(true)
+    }
+
+    fn open_group(&mut self) -> Result<()> {
+        let group = self.next_group;
+        self.open.clear();
+        for &(column, kind) in &self.columns {
+            let chunk = self.reader.metadata().row_group(group).column(column);
+            check_compression(chunk.compression())
+                .and_then(|()| guard::check_column(&self.file, self.length, chunk))
+                .map_err(|problem| self.column_error(column, &problem))?;
+            let descriptor = chunk.column_descr_ptr();
+            let opened = guarded(|| {
+                let pages = self.reader.get_row_group(group)?.get_column_page_reader(column)?;
+                Ok(kind.open(descriptor, pages))
+            });
+            self.open.push(opened.map_err(|problem| self.column_error(column, &problem))?);
+        }
+        let rows = self.reader.metadata().row_group(group).num_rows();
+        self.left_in_group = usize::try_from(rows).unwrap_or(0);
+        self.batch = 0;
+        self.next_group += 1;
+        Ok(())
+    }
+
+    fn column_error(&self, column: usize, problem: &str) -> Error {
+        let error = Error::Format(format!("column {:?} {problem}", self.name(column)));
+        match self.row {
+            0 => error.in_file(&self.path),
+            row => error.at(&self.path, format_args!("after row {row}")),
+        }
+    }
+}
+
+/// This build can write Parquet files.
+pub(in crate::table) fn check_writable() -> Result<()> {
+    Ok(())
+}
+
+/// The columns in the order they are meant: pandas stores the index last, but it is what names the
+/// rows. An index without a name that stands beside a proper key column is left-over row numbers.
+fn column_order(reader: &SerializedFileReader<File>) -> Vec<usize> {
+    let metadata = reader.metadata().file_metadata();
+    let schema = metadata.schema_descr();
+    let mut order: Vec<usize> = (0..schema.num_columns()).collect();
+    let pandas = (metadata.key_value_metadata().into_iter().flatten())
+        .find(|entry| entry.key == "pandas")
+        .and_then(|entry| entry.value.as_deref())
+        .and_then(|json| serde_json::from_str::<serde_json::Value>(json).ok());
+    let index: Vec<&str> = pandas
+        .as_ref()
+        .and_then(|pandas| pandas.get("index_columns")?.as_array())
+        .map(|columns| columns.iter().filter_map(|column| column.as_str()).collect())
+        .unwrap_or_default();
+    let named_first = is_key_name(schema.column(0).name());
+    order.retain(|&c| !(named_first && schema.column(c).name() == UNNAMED_INDEX));
+    order.sort_by_key(|&c| {
+        index.iter().position(|&name| name == schema.column(c).name()).unwrap_or(index.len())
+    });
+    order
+}
+
+fn check_compression(compression: Compression) -> Result<(), String> {
+    match compression {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => Ok(()),
+        other => {
+            let name = other.to_string();
+            let name = name.split('(').next().unwrap_or_default();
+            Err(format!("is compressed with {name}; write it with snappy, gzip or none"))
+        }
+    }
+}
+
+fn damaged(problem: String) -> Error {
+    Error::Format(format!("the Parquet file {problem}"))
+}
+
+/// Calls into the Parquet library, which can panic on damaged files.
+fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(format!("is damaged: {error}")),
+        Err(_) => Err("is damaged: its parts contradict each other".into()),
+    }
+}

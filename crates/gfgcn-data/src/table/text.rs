@@ -1,0 +1,186 @@
+//! Tables as text: cells separated by commas or tabs, one row per line.
+//!
+//! Read by hand rather than through a CSV library because errors have to name the line: the usual
+//! libraries let an unclosed quote swallow the rest of the file, accept text after a closing quote
+//! and count lines differently under CRLF.
+//!
+//! A cell that begins with `"` is quoted: it keeps its spaces and may hold the separator, line ends
+//! and `""` for a quote. Every other cell loses the spaces and tabs around it. Lines with nothing
+//! on them are skipped.
+
+use crate::lines::{LONGEST, Lines};
+use gfgcn::{Error, Result};
+use std::ops::Range;
+use std::path::Path;
+
+/// A text table, read record by record.
+pub(super) struct TextReader {
+    lines: Lines,
+    /// `None` until the first line shows whether it has tabs.
+    separator: Option<u8>,
+    /// The current record as it stands in the file.
+    record: String,
+    /// The line on which the current record begins.
+    line: u64,
+    /// The contents of the current record's cells, one after another.
+    text: String,
+    cells: Vec<Range<usize>>,
+    /// The line and number of cells of the first record: every other must have as many.
+    shape: Option<(u64, usize)>,
+}
+
+impl TextReader {
+    /// Opens a table; without a `separator` it is a tab if the first line has one, else a comma.
+    pub(super) fn open(path: &Path, separator: Option<u8>) -> Result<Self> {
+        Ok(TextReader {
+            lines: Lines::open(path)?,
+            separator,
+            record: String::new(),
+            line: 0,
+            text: String::new(),
+            cells: Vec::new(),
+            shape: None,
+        })
+    }
+
+    /// Moves to the next record; `false` at the end.
+    pub(super) fn advance(&mut self) -> Result<bool> {
+        loop {
+            let Some(line) = self.lines.next()? else { return Ok(false) };
+            self.record.clear();
+            self.record.push_str(line);
+            self.line = self.lines.number();
+            let blank = self.record.trim_ascii().is_empty();
+            let separator = match self.separator {
+                Some(separator) => separator,
+                None if blank => continue,
+                None if self.record.contains('\t') => b'\t',
+                None => b',',
+            };
+            self.separator = Some(separator);
+            self.split(separator)?;
+            if !(blank && self.cells.len() == 1) {
+                break;
+            }
+        }
+        match self.shape {
+            None => self.shape = Some((self.line, self.cells.len())),
+            Some((line, cells)) if cells != self.cells.len() => {
+                return Err(self.wrong(
+                    self.line,
+                    format!(
+                        "{} cells, but line {line} has {cells}; every row needs the same number",
+                        self.cells.len()
+                    ),
+                ));
+            }
+            Some(_) => {}
+        }
+        Ok(true)
+    }
+
+    /// Cuts the record into cells, taking in further lines while a quote is open.
+    fn split(&mut self, separator: u8) -> Result<()> {
+        self.text.clear();
+        self.cells.clear();
+        let is_blank = |byte: u8| byte == b' ' || (byte == b'\t' && separator != b'\t');
+        let mut at = 0;
+        loop {
+            at += self.record[at..].bytes().take_while(|&byte| is_blank(byte)).count();
+            let begin = self.text.len();
+            if self.record[at..].starts_with('"') {
+                at = self.unquote(at + 1)?;
+                at += self.record[at..].bytes().take_while(|&byte| is_blank(byte)).count();
+                if &self.record[at..] == "\r" {
+                    at += 1;
+                }
+                if self.record[at..].bytes().next().is_some_and(|byte| byte != separator) {
+                    let rest: String = self.record[at..].trim_end().chars().take(20).collect();
+                    return Err(self.wrong(
+                        self.lines.number(),
+                        format!(
+                            "{rest:?} follows a closing quote; double a quote that belongs to \
+                             the text"
+                        ),
+                    ));
+                }
+            } else {
+                let rest = &self.record[at..];
+                let length = rest.bytes().position(|b| b == separator).unwrap_or(rest.len());
+                let mut cell = &rest[..length];
+                if length == rest.len() {
+                    cell = cell.strip_suffix('\r').unwrap_or(cell);
+                }
+                if cell.contains('\r') {
+                    return Err(self.wrong(
+                        self.line,
+                        "a carriage return stands in the middle of the line; save the file with \
+                         LF or CRLF line ends"
+                            .into(),
+                    ));
+                }
+                self.text.push_str(cell.trim_end_matches([' ', '\t']));
+                at += length;
+            }
+            self.cells.push(begin..self.text.len());
+            if at >= self.record.len() {
+                return Ok(());
+            }
+            at += 1;
+        }
+    }
+
+    /// Copies a quoted cell that begins at `at`; returns the place after its closing quote.
+    fn unquote(&mut self, mut at: usize) -> Result<usize> {
+        let opened = self.lines.number();
+        loop {
+            match self.record[at..].find('"') {
+                Some(length) => {
+                    self.text.push_str(&self.record[at..at + length]);
+                    at += length + 1;
+                    if !self.record[at..].starts_with('"') {
+                        return Ok(at);
+                    }
+                    self.text.push('"');
+                    at += 1;
+                }
+                None => {
+                    self.text.push_str(&self.record[at..]);
+                    at = self.record.len() + 1;
+                    match self.lines.next()? {
+                        Some(line) if self.record.len() + line.len() < LONGEST => {
+                            self.text.push('\n');
+                            self.record.push('\n');
+                            self.record.push_str(line);
+                        }
+                        _ => {
+                            return Err(self.wrong(
+                                opened,
+                                "the quote that opens here is never closed".into(),
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn wrong(&self, line: u64, problem: String) -> Error {
+        Error::Format(problem).at(self.lines.path(), format_args!("line {line}"))
+    }
+
+    /// The line on which the current record begins.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The number of cells of every record; 0 before the first.
+    pub(super) fn columns(&self) -> usize {
+        self.shape.map_or(0, |(_, cells)| cells)
+    }
+
+    /// A cell of the current record.
+    pub(super) fn cell(&self, column: usize) -> &str {
+        &self.text[self.cells[column].clone()]
+    }
+}

@@ -1,0 +1,178 @@
+//! Writing a table: named columns to CSV, TSV or Parquet, as the name of the file says.
+
+use super::TableFormat;
+use super::format::of_output;
+use super::parquet;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use gfgcn::files::write_atomically;
+use gfgcn::{Error, Result};
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A named column to be written.
+#[derive(Clone, Debug)]
+pub struct Column<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) data: ColumnData<'a>,
+}
+
+/// The values of a column, one per row.
+#[derive(Clone, Debug)]
+pub enum ColumnData<'a> {
+    /// Text.
+    Text(Vec<Cow<'a, str>>),
+    /// Numbers, written so that they read back as the same 64 bits.
+    Number(Vec<f64>),
+    /// Numbers, written so that they read back as the same 32 bits.
+    Float(Vec<f32>),
+}
+
+impl<'a> Column<'a> {
+    /// A column of the given values.
+    pub fn new(name: impl Into<Cow<'a, str>>, data: ColumnData<'a>) -> Self {
+        Column { name: name.into(), data }
+    }
+
+    /// A column of text.
+    pub fn text<T: Into<Cow<'a, str>>>(
+        name: impl Into<Cow<'a, str>>,
+        values: impl IntoIterator<Item = T>,
+    ) -> Self {
+        Column::new(name, ColumnData::Text(values.into_iter().map(Into::into).collect()))
+    }
+
+    /// A column of numbers.
+    pub fn numbers(name: impl Into<Cow<'a, str>>, values: Vec<f64>) -> Self {
+        Column::new(name, ColumnData::Number(values))
+    }
+
+    fn rows(&self) -> usize {
+        match &self.data {
+            ColumnData::Text(values) => values.len(),
+            ColumnData::Number(values) => values.len(),
+            ColumnData::Float(values) => values.len(),
+        }
+    }
+}
+
+/// Writes columns of equal length with a header of their names.
+///
+/// The extension of `path` chooses the format: `.csv` or `.tsv` (each also with `.gz`), or
+/// `.parquet`. An existing file is only replaced with `overwrite`, and only by a complete one.
+///
+/// # Errors
+/// Another extension, Parquet in a build without it, columns of different lengths or none, a NUL in a text (text tables cannot
+/// hold it), a file that is already there, or a disk that refuses.
+///
+/// ```
+/// use gfgcn_data::{Column, write_table};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("predictions.csv");
+/// let columns = [Column::text("id", ["a", "b,c"]), Column::numbers("score", vec![0.5, 1.0])];
+/// write_table(&path, false, &columns)?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "id,score\na,0.5\n\"b,c\",1\n");
+/// assert!(write_table(&path, false, &columns).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_table(path: &Path, overwrite: bool, columns: &[Column]) -> Result<()> {
+    let (format, gzipped) = of_output(path)?;
+    format.check_writable().map_err(|e| e.in_file(path))?;
+    let rows = columns.first().map_or(0, Column::rows);
+    if columns.is_empty() {
+        return Err(Error::Data("a table needs at least one column".into()).in_file(path));
+    }
+    for column in columns {
+        Error::check_size(format!("rows of column {:?}", column.name), rows, column.rows())
+            .map_err(|e| e.in_file(path))?;
+        check_text(column).map_err(|e| e.in_file(path))?;
+    }
+    write_atomically(path, overwrite, |output| match format {
+        TableFormat::Parquet => parquet::write(output, rows, columns),
+        TableFormat::Csv | TableFormat::Tsv if gzipped => {
+            let mut output = GzEncoder::new(output, Compression::default());
+            write_text(&mut output, format, rows, columns)?;
+            output.finish().map(drop)
+        }
+        TableFormat::Csv | TableFormat::Tsv => write_text(output, format, rows, columns),
+    })
+}
+
+fn check_text(column: &Column) -> Result<()> {
+    let values = match &column.data {
+        ColumnData::Text(values) => values.as_slice(),
+        _ => &[],
+    };
+    match std::iter::once(&column.name).chain(values).find(|text| text.contains('\0')) {
+        Some(text) => Err(Error::Data(format!(
+            "{text:?} in column {:?} has a NUL character, which a table cannot hold",
+            column.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn write_text(
+    output: &mut impl Write,
+    format: TableFormat,
+    rows: usize,
+    columns: &[Column],
+) -> io::Result<()> {
+    let separator = if format == TableFormat::Tsv { '\t' } else { ',' };
+    let mut line = String::new();
+    for (k, column) in columns.iter().enumerate() {
+        push_separator(&mut line, separator, k);
+        push_text(&mut line, separator, &column.name);
+    }
+    line.push('\n');
+    output.write_all(line.as_bytes())?;
+    for row in 0..rows {
+        line.clear();
+        for (k, column) in columns.iter().enumerate() {
+            push_separator(&mut line, separator, k);
+            match &column.data {
+                ColumnData::Text(values) => push_text(&mut line, separator, &values[row]),
+                ColumnData::Number(values) => {
+                    let value = values[row];
+                    push_number(&mut line, value, value.abs());
+                }
+                ColumnData::Float(values) => {
+                    let value = values[row];
+                    push_number(&mut line, value, value.abs().into());
+                }
+            }
+        }
+        line.push('\n');
+        output.write_all(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn push_separator(line: &mut String, separator: char, column: usize) {
+    if column > 0 {
+        line.push(separator);
+    }
+}
+
+/// Quotes what would otherwise be cut, trimmed or taken for a quote.
+fn push_text(line: &mut String, separator: char, text: &str) {
+    let blank = [' ', '\t'];
+    let special = |c: char| c == separator || matches!(c, '"' | '\n' | '\r');
+    if text.contains(special) || text.starts_with(blank) || text.ends_with(blank) {
+        line.push('"');
+        line.push_str(&text.replace('"', "\"\""));
+        line.push('"');
+    } else {
+        line.push_str(text);
+    }
+}
+
+/// The shortest digits that read back as the same bits; an exponent where there would be a long
+/// row of zeros.
+fn push_number<T: std::fmt::Display + std::fmt::LowerExp>(line: &mut String, value: T, size: f64) {
+    use std::fmt::Write as _;
+    let plain = size == 0.0 || !size.is_finite() || (1e-5..1e16).contains(&size);
+    // Writing to a string cannot fail.
+    let _ = if plain { write!(line, "{value}") } else { write!(line, "{value:e}") };
+}

@@ -1,0 +1,144 @@
+//! Parquet files of other programs (`tests/golden/make_parquet.py`) and damaged ones.
+
+use super::{allocation, assert_says, golden, read, small, small_with};
+use gfgcn::features::Features;
+use gfgcn_data::{Column, TableFiles, write_table};
+use std::fs;
+
+#[test]
+fn files_of_other_programs_read_as_the_same_dataset() {
+    for name in ["plain", "snappy", "gzip", "dictionary", "pandas"] {
+        let dataset = read(&golden("parquet").join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(dataset, small(), "{name}");
+    }
+}
+
+#[test]
+fn integers_floats_and_truth_values_are_understood() {
+    let dataset = read(&golden("parquet/integers")).unwrap();
+    assert_eq!(dataset.node_ids().unwrap(), ["10", "11", "12", "13", "14"]);
+    assert_eq!(dataset.graph().edges(), 4);
+    let Features::Dense(features) = dataset.features() else { panic!("dense") };
+    assert_eq!(features.as_slice(), [1.0, 1.0, 0.0, 2.0, 1.0, -3.0, 1.0, 400.0, 0.0, 0.0]);
+    let labels: Vec<_> = (0..5).map(|node| dataset.labels().name(node)).collect();
+    assert_eq!(labels, [Some("1"), Some("0"), None, None, None]);
+}
+
+#[test]
+fn the_long_layout_may_have_nulls() {
+    let files = TableFiles {
+        edges: golden("parquet/long/edges.parquet"),
+        features: golden("parquet/long/features.parquet"),
+        labels: None,
+        split: None,
+    };
+    let dataset = files.read("test").unwrap();
+    assert_eq!(dataset.node_ids().unwrap(), ["a", "c", "b", "d"]);
+    assert_eq!(dataset.feature_names().unwrap(), ["2", "7"]);
+    assert_eq!(dataset.features().nonzeros(), 3);
+}
+
+#[test]
+fn columns_that_are_not_plain_values_are_refused_by_name() {
+    for (file, fragments) in [
+        ("list", &["\"wrong", "nested"][..]),
+        ("struct", &["\"wrong", "nested"]),
+        ("timestamp", &["\"wrong\"", "Timestamp"]),
+        ("decimal", &["\"wrong\"", "Decimal"]),
+        ("half", &["\"wrong\"", "Float16"]),
+        ("binary", &["row 1", "\"wrong\"", "UTF-8"]),
+        ("zstd", &["\"id\"", "ZSTD", "snappy"]),
+        ("delta", &["\"id\"", "DELTA_BYTE_ARRAY"]),
+    ] {
+        let bytes = fs::read(golden("parquet/refused").join(file).with_extension("parquet"));
+        let folder = small_with(&[("features.parquet", bytes.unwrap())]);
+        assert_says(file, read(folder.path()), &[&["features.parquet"], fragments].concat());
+    }
+}
+
+#[test]
+fn bad_values_name_the_row() {
+    let cases: [(&str, Vec<Column>, &[&str]); 4] = [
+        (
+            "edges.parquet",
+            vec![Column::text("source", ["a", "b"]), Column::text("target", ["b", "zz"])],
+            &["row 2", "\"zz\""],
+        ),
+        (
+            "features.parquet",
+            vec![Column::text("id", ["a", "b"]), Column::numbers("x", vec![1.0, f64::NAN])],
+            &["row 2", "\"x\"", "NaN"],
+        ),
+        (
+            "features.parquet",
+            vec![Column::text("id", ["a", "a"]), Column::numbers("x", vec![1.0, 1e39])],
+            &["row 2", "row 1"],
+        ),
+        ("features.parquet", vec![Column::text("id", ["a"])], &["1 column"]),
+    ];
+    for (name, columns, fragments) in cases {
+        let folder = small_with(&[(name, "")]);
+        write_table(&folder.path().join(name), true, &columns).unwrap();
+        assert_says(name, read(folder.path()), fragments);
+    }
+    let empty = small_with(&[("features.parquet", "")]);
+    assert_says("empty", read(empty.path()), &["features.parquet", "too few"]);
+    let text = small_with(&[("features.parquet", "id,x\na,1\nb,2\n")]);
+    assert_says("text", read(text.path()), &["features.parquet", "PAR1"]);
+}
+
+#[test]
+fn a_file_cut_anywhere_is_refused() {
+    for codec in ["plain", "snappy", "gzip"] {
+        let whole = fs::read(golden("parquet").join(codec).join("features.parquet")).unwrap();
+        let folder = small_with(&[("features.parquet", &whole)]);
+        assert_eq!(read(folder.path()).unwrap(), small());
+        for length in 0..whole.len() {
+            fs::write(folder.path().join("features.parquet"), &whole[..length]).unwrap();
+            let name = format!("{codec} cut at {length}");
+            assert_says(&name, read(folder.path()), &["features.parquet"]);
+        }
+    }
+}
+
+/// Changes a golden file in every way of `damage` at every byte and reads it. Damage may go
+/// unnoticed (the format has no checksum here), but it must neither panic, hang nor make the reader
+/// ask for memory the file does not justify.
+fn damage_every_byte(damage: &[fn(&mut Vec<u8>, usize)]) {
+    for (codec, table) in
+        [("plain", "features"), ("snappy", "features"), ("gzip", "labels"), ("dictionary", "edges")]
+    {
+        let name = format!("{table}.parquet");
+        let whole = fs::read(golden("parquet").join(codec).join(&name)).unwrap();
+        let folder = small_with(&[(name.as_str(), &whole)]);
+        for byte in 0..whole.len() {
+            for change in damage {
+                let mut damaged = whole.clone();
+                change(&mut damaged, byte);
+                fs::write(folder.path().join(&name), &damaged).unwrap();
+                if let Err(message) = read(folder.path()) {
+                    assert!(message.contains(&name), "{codec}, byte {byte}: {message}");
+                }
+            }
+        }
+        allocation::assert_modest();
+    }
+}
+
+#[test]
+fn flipped_bits_give_a_dataset_or_an_error() {
+    damage_every_byte(&[
+        |bytes, at| bytes[at] ^= 0x01,
+        |bytes, at| bytes[at] ^= 0x08,
+        |bytes, at| bytes[at] ^= 0x80,
+        |bytes, at| bytes[at] ^= 0xff,
+    ]);
+}
+
+/// The largest 32-bit number as headers write it, so that every size is overstated once.
+#[test]
+fn overstated_sizes_give_a_dataset_or_an_error() {
+    damage_every_byte(&[|bytes, at| {
+        bytes.splice(at..=at, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
+    }]);
+}
