@@ -23,7 +23,7 @@ serde_as_text!(RowScaling);
 
 impl RowScaling {
     /// The features as the filter sees them.
-    pub(crate) fn apply<'a>(&self, features: &'a Features) -> Cow<'a, Features> {
+    pub fn apply<'a>(&self, features: &'a Features) -> Cow<'a, Features> {
         match self {
             RowScaling::Plain => Cow::Borrowed(features),
             RowScaling::Sum => Cow::Owned(features.clone().row_normalized()),

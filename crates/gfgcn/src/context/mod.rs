@@ -44,6 +44,17 @@ impl Context {
         Context { cancel, ..self }
     }
 
+    /// A context for a part of the work, which can also be cancelled by itself.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        self.clone().with_cancel(self.cancel.child())
+    }
+
+    /// The flag that asks the work to give up.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
     /// Tells an observer how far it is.
     #[must_use]
     pub fn with_progress(self, progress: Progress) -> Self {

@@ -69,6 +69,9 @@ impl Graph {
 }
 
 impl Adjacency<'_> {
+    /// Columns that the product kernel takes through the neighbours of a node at a time.
+    pub const COLUMNS_PER_PASS: usize = 64;
+
     /// `out ← Â·x`, nodes × columns each.
     ///
     /// Reads every row of x once per edge and writes every row of `out` once; no other memory of

@@ -56,6 +56,11 @@ impl Graph {
         self.neighbours.len() / 2
     }
 
+    /// Entries of Ã = A + I: every edge in both directions, and a self-loop for every node.
+    pub fn nonzeros(&self) -> usize {
+        self.neighbours.len() + self.nodes()
+    }
+
     /// The neighbours of a node, in increasing order.
     pub fn neighbours(&self, node: usize) -> &[u32] {
         &self.neighbours[self.range(node)]
