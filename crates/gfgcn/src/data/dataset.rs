@@ -51,18 +51,32 @@ impl Dataset {
 
     /// Names the nodes; the names must be unique.
     pub fn with_node_ids(mut self, ids: Vec<String>) -> Result<Self> {
+        self.set_node_ids(ids)?;
+        Ok(self)
+    }
+
+    /// Like [`Dataset::with_node_ids`], for those who go on without the names if they are refused:
+    /// the dataset is then as it was.
+    pub fn set_node_ids(&mut self, ids: Vec<String>) -> Result<()> {
         Error::check_size("node ids", self.nodes(), ids.len())?;
         check_unique("node id", &ids)?;
         self.node_ids = Some(ids);
-        Ok(self)
+        Ok(())
     }
 
     /// Names the feature columns; the names must be unique.
     pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self> {
+        self.set_feature_names(names)?;
+        Ok(self)
+    }
+
+    /// Like [`Dataset::with_feature_names`], for those who go on without the names if they are
+    /// refused: the dataset is then as it was.
+    pub fn set_feature_names(&mut self, names: Vec<String>) -> Result<()> {
         Error::check_size("feature names", self.features.cols(), names.len())?;
         check_unique("feature name", &names)?;
         self.feature_names = Some(names);
-        Ok(self)
+        Ok(())
     }
 
     /// Attaches the split that came with the data.
