@@ -1,12 +1,11 @@
 //! A graph with features, labels, names and perhaps a split.
 
 use super::Labels;
+use super::fingerprint::Fingerprint;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::{Graph, Repairs};
-use crate::hex::hex;
 use crate::split::Split;
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -21,6 +20,7 @@ pub struct Dataset {
     feature_names: Option<Vec<String>>,
     split: Option<Split>,
     notes: Vec<String>,
+    fingerprint: Fingerprint,
 }
 
 impl Dataset {
@@ -46,6 +46,7 @@ impl Dataset {
             feature_names: None,
             split: None,
             notes: Vec::new(),
+            fingerprint: Fingerprint::default(),
         })
     }
 
@@ -108,6 +109,7 @@ impl Dataset {
     pub fn map_features(mut self, change: impl FnOnce(Features) -> Features) -> Self {
         let shape = (self.features.rows(), self.features.cols());
         self.features = change(self.features);
+        self.fingerprint = Fingerprint::default();
         assert_eq!(shape, (self.features.rows(), self.features.cols()), "the shape is kept");
         self
     }
@@ -177,6 +179,7 @@ impl Dataset {
             feature_names: self.feature_names.clone(),
             split: self.split.as_ref().map(|split| split.select(nodes, self.nodes())),
             notes: self.notes.clone(),
+            fingerprint: Fingerprint::default(),
         }
     }
 
@@ -188,29 +191,9 @@ impl Dataset {
     }
 
     /// SHA-256 over graph, features and labels: two datasets with the same fingerprint are the
-    /// same data, whatever file they came from.
+    /// same data, whatever file they came from. Computed once, and again only after a change.
     pub fn fingerprint(&self) -> String {
-        let mut hash = Sha256::new();
-        let graph = &self.graph;
-        for size in [graph.nodes(), graph.edges(), self.features.cols()] {
-            hash.update((size as u64).to_le_bytes());
-        }
-        for (from, to, weight) in graph.edge_list() {
-            hash.update((from as u32).to_le_bytes());
-            hash.update((to as u32).to_le_bytes());
-            hash.update(weight.to_le_bytes());
-        }
-        for node in 0..graph.nodes() {
-            self.features.for_each_in_row(node, |column, value| {
-                hash.update((column as u32).to_le_bytes());
-                hash.update(value.to_le_bytes());
-            });
-            let label = self.labels.name(node);
-            hash.update([u8::from(label.is_some())]);
-            hash.update(label.unwrap_or_default().as_bytes());
-            hash.update([0]);
-        }
-        hex(&hash.finalize())
+        self.fingerprint.of(&self.graph, &self.features, &self.labels)
     }
 }
 
