@@ -1,6 +1,7 @@
 //! Graph, features and labels together, built from arrays or read from files.
 
 use crate::arrays::{Csr, Indices, array, lend, numbers};
+use crate::columns::Columns;
 use crate::work;
 use gfgcn::data::Labels;
 use gfgcn::features::Features;
@@ -25,8 +26,8 @@ pub(crate) enum Table<'py> {
     Sparse((Csr<'py>, usize)),
 }
 
-type CsrArrays<'py> =
-    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f32>>);
+/// Row offsets, columns in 32 or 64 bits, values.
+type CsrArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Bound<'py, PyArray1<f32>>);
 
 #[pymethods]
 impl Dataset {
@@ -168,16 +169,14 @@ impl Dataset {
     fn adjacency<'py>(&self, py: Python<'py>) -> CsrArrays<'py> {
         let graph = self.dataset.graph();
         let offsets: Vec<i64> = graph.offsets().iter().map(|&offset| offset as i64).collect();
-        let (mut columns, mut weights) = (Vec::new(), Vec::new());
-        for node in 0..graph.nodes() {
-            let neighbours = graph.neighbours(node);
-            columns.extend(neighbours.iter().map(|&neighbour| neighbour as i32));
-            match graph.weights(node) {
-                Some(own) => weights.extend_from_slice(own),
-                None => weights.resize(columns.len(), 1.0),
-            }
-        }
-        (offsets.into_pyarray(py), columns.into_pyarray(py), weights.into_pyarray(py))
+        let nodes = 0..graph.nodes();
+        let neighbours = nodes.clone().flat_map(|node| graph.neighbours(node)).copied();
+        let columns = Columns::new(neighbours, graph.nodes());
+        let weights: Vec<f32> = match graph.is_weighted() {
+            true => nodes.filter_map(|node| graph.weights(node)).flatten().copied().collect(),
+            false => vec![1.0; 2 * graph.edges()],
+        };
+        (offsets.into_pyarray(py), column_array(py, columns), weights.into_pyarray(py))
     }
 
     /// The features: a dense array, or compressed rows with the number of columns.
@@ -186,15 +185,22 @@ impl Dataset {
             Features::Dense(matrix) => Ok(array(py, matrix.clone())?.into_any()),
             Features::Sparse(matrix) => {
                 let offsets: Vec<i64> = matrix.offsets().iter().map(|&o| o as i64).collect();
-                let columns: Vec<i32> = matrix.indices().iter().map(|&j| j as i32).collect();
+                let columns = Columns::new(matrix.indices().iter().copied(), matrix.cols());
                 let arrays: CsrArrays<'_> = (
                     offsets.into_pyarray(py),
-                    columns.into_pyarray(py),
+                    column_array(py, columns),
                     matrix.values().to_vec().into_pyarray(py),
                 );
                 Ok((arrays, matrix.cols()).into_pyobject(py)?.into_any())
             }
         }
+    }
+}
+
+fn column_array(py: Python<'_>, columns: Columns) -> Bound<'_, PyAny> {
+    match columns {
+        Columns::Short(columns) => columns.into_pyarray(py).into_any(),
+        Columns::Long(columns) => columns.into_pyarray(py).into_any(),
     }
 }
 

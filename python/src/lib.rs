@@ -2,6 +2,7 @@
 //! kinds of graphs, labels of any type) is in the Python half, `gfgcn/`.
 
 mod arrays;
+mod columns;
 mod dataset;
 mod errors;
 mod evaluation;

@@ -9,7 +9,7 @@ __all__ = ["Dataset", "Model", "__version__", "check", "evaluate", "filter", "fi
 
 __version__: str
 
-_Csr = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
+_Csr = tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64], NDArray[np.float32]]
 _Predicted = tuple[NDArray[np.int64], NDArray[np.float64], list[str]]
 
 @final
