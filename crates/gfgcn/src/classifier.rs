@@ -167,7 +167,8 @@ impl Options {
             )
         };
         if self.kernel.is_linear() && train.rows() <= train.cols() {
-            let gram = gram_of_rows(&train);
+            let gram =
+                gram_of_rows(&train, &crate::context::Context::default()).expect("never cancelled");
             // A squared length is finite exactly if every entry is.
             return if (0..gram.rows()).all(|i| gram[(i, i)].is_finite()) {
                 Ok((self.kernel, Problem::Dual(gram), Some(train)))
@@ -198,7 +199,12 @@ impl Options {
         let targets = task.targets();
         let predictor = |solution: Solution| match &train {
             Some(train) if kernel.is_linear() => {
-                let weights = multiply_transposed(train, &solution.coefficients);
+                let weights = multiply_transposed(
+                    train,
+                    &solution.coefficients,
+                    &crate::context::Context::default(),
+                )
+                .expect("never cancelled");
                 Predictor::linear(weights, solution.intercept)
             }
             Some(train) => Predictor::kernel(kernel, train, solution),
@@ -285,7 +291,9 @@ impl<'a> Task<'a> {
         let classes = self.classes.len();
         let targets = Targets::encode(self.validation_classes.clone(), classes);
         let (solutions, usable) = path.solve_side_by_side(penalties);
-        let mut scores = multiply(inputs, &solutions.coefficients);
+        let mut scores =
+            multiply(inputs, &solutions.coefficients, &crate::context::Context::default())
+                .expect("never cancelled");
         scores.add_to_rows(1.0, &solutions.intercept);
         let mut candidates = vec![Candidate::default(); penalties.len()];
         for (i, &class) in targets.classes().iter().enumerate() {

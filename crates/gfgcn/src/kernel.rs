@@ -107,12 +107,15 @@ impl Kernel {
     pub fn matrix(&self, a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
         let gamma_of = |gamma: Option<f64>| gamma.expect("the kernel's width was resolved");
         match *self {
-            Kernel::Linear => multiply_by_transposed(a, b),
+            Kernel::Linear => multiply_by_transposed(a, b, &crate::context::Context::default())
+                .expect("never cancelled"),
             Kernel::Polynomial { degree, coefficient, gamma } => {
                 let gamma = gamma_of(gamma);
-                map(multiply_by_transposed(a, b), |_, _, dot| {
-                    (gamma * dot + coefficient).powi(degree as i32)
-                })
+                map(
+                    multiply_by_transposed(a, b, &crate::context::Context::default())
+                        .expect("never cancelled"),
+                    |_, _, dot| (gamma * dot + coefficient).powi(degree as i32),
+                )
             }
             Kernel::Rbf { gamma } => {
                 let gamma = gamma_of(gamma);
@@ -121,9 +124,11 @@ impl Kernel {
                 let centre = b.column_means();
                 let (a, b) = (centred(a, &centre), centred(b, &centre));
                 let (na, nb) = (squared_norms(&a), squared_norms(&b));
-                map(multiply_by_transposed(&a, &b), |i, j, dot| {
-                    (-gamma * (na[i] + nb[j] - 2.0 * dot).max(0.0)).exp()
-                })
+                map(
+                    multiply_by_transposed(&a, &b, &crate::context::Context::default())
+                        .expect("never cancelled"),
+                    |i, j, dot| (-gamma * (na[i] + nb[j] - 2.0 * dot).max(0.0)).exp(),
+                )
             }
             Kernel::Laplacian { gamma } => {
                 let gamma = gamma_of(gamma);
@@ -133,16 +138,22 @@ impl Kernel {
             }
             Kernel::Cosine => {
                 let (na, nb) = (norms(a), norms(b));
-                map(multiply_by_transposed(a, b), |i, j, dot| {
-                    cosine(dot, na[i], nb[j]).unwrap_or(0.0)
-                })
+                map(
+                    multiply_by_transposed(a, b, &crate::context::Context::default())
+                        .expect("never cancelled"),
+                    |i, j, dot| cosine(dot, na[i], nb[j]).unwrap_or(0.0),
+                )
             }
             Kernel::ArcCosine { order } => {
                 let (na, nb) = (norms(a), norms(b));
-                map(multiply_by_transposed(a, b), |i, j, dot| {
-                    let angle = cosine(dot, na[i], nb[j]).map_or(FRAC_PI_2, f64::acos);
-                    (na[i] * nb[j]).powi(order as i32) * angular(order, angle) / PI
-                })
+                map(
+                    multiply_by_transposed(a, b, &crate::context::Context::default())
+                        .expect("never cancelled"),
+                    |i, j, dot| {
+                        let angle = cosine(dot, na[i], nb[j]).map_or(FRAC_PI_2, f64::acos);
+                        (na[i] * nb[j]).powi(order as i32) * angular(order, angle) / PI
+                    },
+                )
             }
         }
     }

@@ -68,10 +68,20 @@ impl Predictor {
     /// Scores from features that are already filtered (nodes × features).
     pub(crate) fn score_filtered(&self, filtered: &Matrix<f64>) -> Matrix<f64> {
         let (mut scores, intercept) = match self {
-            Predictor::Linear { weights, intercept } => (multiply(filtered, weights), intercept),
-            Predictor::Kernel { kernel, support, coefficients, intercept } => {
-                (multiply(&kernel.matrix(filtered, &support.to_f64()), coefficients), intercept)
-            }
+            Predictor::Linear { weights, intercept } => (
+                multiply(filtered, weights, &crate::context::Context::default())
+                    .expect("never cancelled"),
+                intercept,
+            ),
+            Predictor::Kernel { kernel, support, coefficients, intercept } => (
+                multiply(
+                    &kernel.matrix(filtered, &support.to_f64()),
+                    coefficients,
+                    &crate::context::Context::default(),
+                )
+                .expect("never cancelled"),
+                intercept,
+            ),
         };
         scores.add_to_rows(1.0, intercept);
         scores

@@ -77,8 +77,15 @@ impl RidgePath {
             means
         });
         let squares: f64 = features.as_slice().iter().map(|v| v * v).sum();
-        let reduced = Tridiagonal::reduce(gram_of_columns(&features));
-        reduced.rotate_rows(&mut features);
+        let reduced = Tridiagonal::reduce(
+            gram_of_columns(&features, &crate::context::Context::default())
+                .expect("never cancelled"),
+            &crate::context::Context::default(),
+        )
+        .expect("never cancelled");
+        reduced
+            .rotate_rows(&mut features, &crate::context::Context::default())
+            .expect("never cancelled");
         RidgePath::assemble(Form::Primal, reduced, features, targets, squares / n as f64, means)
     }
 
@@ -90,14 +97,20 @@ impl RidgePath {
                 Means { targets: targets.matrix().column_means(), inputs: gram.column_means() };
             let (reflected, mut rows) = without_constants(gram);
             let scale = trace(&reflected) / n as f64;
-            let reduced = Tridiagonal::reduce(reflected);
-            reduced.rotate_rows(&mut rows);
+            let reduced = Tridiagonal::reduce(reflected, &crate::context::Context::default())
+                .expect("never cancelled");
+            reduced
+                .rotate_rows(&mut rows, &crate::context::Context::default())
+                .expect("never cancelled");
             RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, Some(means))
         } else {
             let scale = trace(&gram) / n as f64;
-            let reduced = Tridiagonal::reduce(gram);
+            let reduced = Tridiagonal::reduce(gram, &crate::context::Context::default())
+                .expect("never cancelled");
             let mut rows = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
-            reduced.rotate_rows(&mut rows);
+            reduced
+                .rotate_rows(&mut rows, &crate::context::Context::default())
+                .expect("never cancelled");
             RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, None)
         }
     }
@@ -110,7 +123,9 @@ impl RidgePath {
         scale: f64,
         intercept: Option<Means>,
     ) -> Self {
-        let right_side = multiply_transposed(&rows, targets.matrix());
+        let right_side =
+            multiply_transposed(&rows, targets.matrix(), &crate::context::Context::default())
+                .expect("never cancelled");
         // Features that are all zero have no scale of their own.
         let scale = if scale > 0.0 { scale } else { 1.0 };
         RidgePath { form, reduced, rows, right_side, targets, scale, intercept }
@@ -152,8 +167,12 @@ impl RidgePath {
     /// From B to the coefficients of the inputs and the intercept of each column.
     fn finish(&self, rotated: &Matrix<f64>) -> Solution {
         let coefficients = match self.form {
-            Form::Primal => self.reduced.rotate_back(rotated),
-            Form::Dual => multiply(&self.rows, rotated),
+            Form::Primal => self
+                .reduced
+                .rotate_back(rotated, &crate::context::Context::default())
+                .expect("never cancelled"),
+            Form::Dual => multiply(&self.rows, rotated, &crate::context::Context::default())
+                .expect("never cancelled"),
         };
         let mut intercept = vec![0.0; coefficients.cols()];
         if let Some(means) = &self.intercept {
@@ -190,7 +209,12 @@ impl RidgePath {
                 checkpoint();
                 let range = chunk * CHUNK..nodes.min((chunk + 1) * CHUNK);
                 let rows: Vec<usize> = range.clone().collect();
-                let fitted = multiply(&self.rows.select_rows(&rows), &solutions);
+                let fitted = multiply(
+                    &self.rows.select_rows(&rows),
+                    &solutions,
+                    &crate::context::Context::default(),
+                )
+                .expect("never cancelled");
                 let forms = self.quadratic_forms(&factors, range.clone());
                 let mut sums = vec![S::default(); penalties.len()];
                 let mut left_out = vec![0.0; t];

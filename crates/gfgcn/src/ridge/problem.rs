@@ -58,8 +58,11 @@ fn solve_primal(
         features.add_to_rows(-1.0, &means);
         means
     });
-    let factor = factorise(gram_of_columns(&features), xi)?;
-    let coefficients = factor.solve(multiply_transposed(&features, targets.matrix()));
+    let factor = factorise(gram_of_columns(&features, &crate::context::Context::default())?, xi)?;
+    let coefficients = factor.solve(
+        multiply_transposed(&features, targets.matrix(), &crate::context::Context::default())?,
+        &crate::context::Context::default(),
+    )?;
     let mut constants = vec![0.0; coefficients.cols()];
     if let Some(means) = means {
         let of_targets = targets.matrix().column_means();
@@ -76,10 +79,12 @@ fn solve_primal(
 fn solve_dual(gram: Matrix<f64>, targets: &Targets, intercept: bool, xi: f64) -> Result<Solution> {
     let n = gram.rows();
     let factor = factorise(gram, xi)?;
-    let mut coefficients = factor.solve(targets.matrix().clone());
+    let mut coefficients =
+        factor.solve(targets.matrix().clone(), &crate::context::Context::default())?;
     let mut constants = vec![0.0; coefficients.cols()];
     if intercept {
-        let ones = factor.solve(Matrix::from_fn(n, 1, |_, _| 1.0));
+        let ones =
+            factor.solve(Matrix::from_fn(n, 1, |_, _| 1.0), &crate::context::Context::default())?;
         let total: f64 = ones.as_slice().iter().sum();
         for (c, constant) in constants.iter_mut().enumerate() {
             let sum: f64 = (0..n).map(|i| coefficients[(i, c)]).sum();
@@ -92,6 +97,6 @@ fn solve_dual(gram: Matrix<f64>, targets: &Targets, intercept: bool, xi: f64) ->
 
 fn factorise(mut symmetric: Matrix<f64>, xi: f64) -> Result<Cholesky> {
     (0..symmetric.rows()).for_each(|i| symmetric[(i, i)] += xi);
-    Cholesky::new(symmetric)
+    Cholesky::new(symmetric, &crate::context::Context::default())?
         .map_err(|pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() })
 }
