@@ -2,17 +2,18 @@
 //!
 //! The kernels are plain loops over small arrays. Each is compiled once per [`Simd`] level, and the
 //! best level that the processor has is picked when the program runs. No level fuses a
-//! multiplication with an addition, so that all of them give the same bits.
+//! multiplication with an addition of its own accord, so that all of them give the same bits; a kernel
+//! that does not need that asks for [`f64::mul_add`] where the level [fuses](Simd::fuses).
 
 /// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simd {
     /// What every processor of the architecture has.
     Baseline,
-    /// 256-bit vectors.
+    /// 256-bit vectors, and fused multiplication and addition.
     #[cfg(target_arch = "x86_64")]
     Avx2(Detected),
-    /// 512-bit vectors.
+    /// 512-bit vectors, and the same.
     #[cfg(target_arch = "x86_64")]
     Avx512(Detected),
 }
@@ -36,7 +37,7 @@ impl Simd {
             let mut levels = vec![Simd::Baseline];
             #[cfg(target_arch = "x86_64")]
             {
-                if std::is_x86_feature_detected!("avx2") {
+                if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
                     levels.push(Simd::Avx2(Detected(())));
                 }
                 if std::is_x86_feature_detected!("avx512f")
@@ -47,6 +48,11 @@ impl Simd {
             }
             levels
         })
+    }
+
+    /// Whether `mul_add` is one instruction at this level; elsewhere it is a slow function.
+    pub fn fuses(self) -> bool {
+        self != Simd::Baseline || cfg!(any(target_feature = "fma", target_arch = "aarch64"))
     }
 
     /// Runs a closure compiled for this level; mark it `#[inline(always)]`, as all it calls.
@@ -64,11 +70,11 @@ impl Simd {
     pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
         #[cfg(target_arch = "x86_64")]
         {
-            #[target_feature(enable = "avx2")]
+            #[target_feature(enable = "avx2,fma")]
             fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
                 work()
             }
-            #[target_feature(enable = "avx2,avx512f,avx512vl")]
+            #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
             fn with_avx512<R>(work: impl FnOnce() -> R) -> R {
                 work()
             }

@@ -17,7 +17,6 @@ use super::Labels;
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::hex::hex;
-use crate::stop::checkpoint;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
@@ -59,7 +58,6 @@ fn compute(graph: &Graph, features: &Features, labels: &Labels) -> String {
     let digests: Vec<_> = (0..nodes.div_ceil(ROWS))
         .into_par_iter()
         .map(|chunk| {
-            checkpoint();
             let mut hash = Sha256::new();
             let mut bytes = Vec::with_capacity(BUFFER);
             for node in chunk * ROWS..nodes.min((chunk + 1) * ROWS) {
