@@ -30,8 +30,13 @@ impl Progress {
 
     /// Reports one more step.
     pub fn advance(&self) {
+        self.advance_by(1);
+    }
+
+    /// Reports several steps.
+    pub fn advance_by(&self, steps: u64) {
         if let Some(observer) = &self.0 {
-            observer.advance(1);
+            observer.advance(steps);
         }
     }
 }
