@@ -40,6 +40,7 @@
 //! | see what will be computed | [`plan::Explanation`] |
 //! | use the parts alone | [`graph::Propagator`], [`graph::Adjacency`], [`filter::propagate`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
+pub mod buffer;
 mod classifier;
 pub mod context;
 pub mod data;
