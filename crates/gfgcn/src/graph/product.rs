@@ -5,7 +5,7 @@
 //! whatever thread does it, however wide the block and whichever vector instructions run. So no way
 //! of dividing the work changes a bit.
 
-use super::Graph;
+use super::rows::Rows;
 use crate::scalar::Scalar;
 use crate::simd::{Simd, prefetch};
 use std::ops::Range;
@@ -84,7 +84,7 @@ impl<T: Scalar, F: EdgeFactor<T>> EdgeFactor<T> for Scaled<'_, F> {
 
 /// Everything about a step but the rows that it is taken on.
 pub(super) struct Product<'a, T, F> {
-    pub(super) graph: &'a Graph,
+    pub(super) graph: Rows<'a>,
     pub(super) factor: F,
     /// What the sum of each row is multiplied by.
     pub(super) row_scale: &'a [f64],
@@ -165,7 +165,7 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
             let factor = self.factor.own(node);
             sum.iter_mut().for_each(|s| *s = factor * *s);
         }
-        let all = self.graph.all_neighbours();
+        let all = self.graph.neighbours;
         for position in self.graph.range(node) {
             if FAR && let Some(&ahead) = all.get(position + AHEAD) {
                 let start = ahead as usize * self.stride + column;
@@ -208,32 +208,10 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
     }
 }
 
-/// Divides all rows into ranges of about the same work: a row costs its neighbours and itself.
-pub(super) fn balanced(offsets: &[u64], parts: usize) -> Vec<Range<usize>> {
-    let nodes = offsets.len() - 1;
-    let work_before = |row: usize| offsets[row] + row as u64;
-    let total = work_before(nodes);
-    let mut start = 0;
-    let mut ranges = Vec::with_capacity(parts);
-    for part in 1..=parts as u64 {
-        // The first row that begins at or after the part's share of the work.
-        let share = (u128::from(total) * u128::from(part) / parts as u128) as u64;
-        let (mut low, mut high) = (start, nodes);
-        while low < high {
-            let middle = low.midpoint(high);
-            if work_before(middle) < share { low = middle + 1 } else { high = middle }
-        }
-        if low > start {
-            ranges.push(start..low);
-            start = low;
-        }
-    }
-    ranges
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Graph;
 
     /// Whole numbers, so that sums are exact whatever their order.
     fn entry(i: usize, j: usize) -> f32 {
@@ -276,7 +254,7 @@ mod tests {
                 for (in_place, far) in [(false, false), (true, false), (false, true)] {
                     let z_given = (!in_place).then_some(z.as_slice());
                     let mut y = z.clone();
-                    let parts = (graph.all_weights(), &row_scale);
+                    let parts = (graph.rows().weights, &row_scale);
                     run(simd, far, &graph, parts, step, stride, &x, z_given, &mut y);
                     assert_eq!(y, expected, "{simd:?}, {stride} columns, weighted {weighted}");
                 }
@@ -296,7 +274,7 @@ mod tests {
         z: Option<&[f32]>,
         y: &mut [f32],
     ) {
-        let rows = 0..graph.nodes();
+        let (rows, graph) = (0..graph.nodes(), graph.rows());
         match weights {
             Some(weights) => {
                 let factor = Weighted(weights);
@@ -309,19 +287,5 @@ mod tests {
                     .rows_as(simd, far, rows, y);
             }
         }
-    }
-
-    #[test]
-    fn ranges_cover_all_rows_and_share_the_work() {
-        let star: Vec<(u32, u32)> = (1..1000).map(|k| (0, k)).collect();
-        let (graph, _) = Graph::from_edges(1000, &star, None).unwrap();
-        for parts in [1, 2, 3, 7, 5000] {
-            let ranges = balanced(graph.offsets(), parts);
-            assert!(ranges.len() <= parts);
-            assert_eq!((ranges[0].start, ranges.last().unwrap().end), (0, 1000));
-            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
-        }
-        // The hub is a third of the work, so it is a part of its own.
-        assert_eq!(balanced(graph.offsets(), 3)[0], 0..1);
     }
 }

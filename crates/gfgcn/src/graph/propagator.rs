@@ -10,8 +10,9 @@
 //! so the kernel only ever multiplies by W — a sum over neighbours and one scaling per row, no
 //! stored value per edge — and the normalisation is a scaling of rows before and after.
 
+use super::divide::balanced;
 use super::order::is_scattered;
-use super::product::{Pattern, Product, Step, Weighted, balanced};
+use super::product::{Pattern, Product, Step, Weighted};
 use super::{Graph, NodeOrder};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
@@ -75,10 +76,11 @@ struct Walk<'g> {
 
 impl<'g> Walk<'g> {
     fn new(graph: Cow<'g, Graph>) -> Self {
-        let degrees: Vec<f64> = (0..graph.nodes())
-            .map(|node| match graph.weights(node) {
+        let rows = graph.rows();
+        let degrees: Vec<f64> = (0..rows.nodes())
+            .map(|node| match rows.weights_of(node) {
                 Some(weights) => 1.0 + weights.iter().map(|&w| f64::from(w)).sum::<f64>(),
-                None => 1.0 + graph.degree(node) as f64,
+                None => 1.0 + rows.degree(node) as f64,
             })
             .collect();
         let reciprocals = degrees.iter().map(|degree| degree.recip()).collect();
@@ -131,7 +133,7 @@ impl<'g> Propagator<'g> {
 
     /// Entries of Ã: every edge in both directions and the self-loops.
     pub fn nonzeros(&self) -> usize {
-        2 * self.walk.graph.edges() + self.nodes()
+        self.walk.graph.nonzeros()
     }
 
     /// The walk that is multiplied by. Its rows are nodes in the order of [`Propagator::node`].
@@ -198,7 +200,8 @@ impl<'g> Propagator<'g> {
         y: &mut [T],
     ) {
         let Walk { graph, reciprocals: row_scale, .. } = self.active();
-        match graph.all_weights() {
+        let graph = graph.rows();
+        match graph.weights {
             None => Product { graph, factor: Pattern, row_scale, step, stride, x, z }
                 .rows(self.simd, rows, y),
             Some(weights) => {
@@ -225,19 +228,4 @@ fn worth_renumbering(graph: &Graph, columns: usize) -> bool {
     const NODES: usize = 500_000;
     const COLUMNS: usize = 2000;
     graph.nodes() >= NODES && columns >= COLUMNS && is_scattered(graph)
-}
-
-/// Cuts a row-major block into parts of consecutive rows.
-pub(crate) fn split_rows<'a, T>(
-    mut block: &'a mut [T],
-    stride: usize,
-    ranges: &[Range<usize>],
-) -> Vec<&'a mut [T]> {
-    let mut parts = Vec::with_capacity(ranges.len());
-    for rows in ranges {
-        let (part, rest) = block.split_at_mut(rows.len() * stride);
-        parts.push(part);
-        block = rest;
-    }
-    parts
 }
