@@ -1,6 +1,7 @@
 //! Tests of graphs as a whole.
 
 mod building;
+mod hubs;
 mod mapped;
 
 /// Numbers that look random and are the same on every run.
