@@ -46,7 +46,9 @@ fn product(c: &mut Criterion) {
 fn gram(c: &mut Criterion) {
     let (features, context) = (Matrix::from_fn(TRAIN, FEATURES, value), Context::default());
     let mut group = c.benchmark_group("gram");
-    group.bench_function("of columns", |b| b.iter(|| gram_of_columns(black_box(&features), &context)));
+    group.bench_function("of columns", |b| {
+        b.iter(|| gram_of_columns(black_box(&features), &context))
+    });
     group.bench_function("of rows", |b| b.iter(|| gram_of_rows(black_box(&features), &context)));
 }
 
@@ -70,7 +72,9 @@ fn path(c: &mut Criterion) {
     let path = path.expect("nobody cancels");
     let penalties = penalty_grid(path.scale());
     let mut group = c.benchmark_group("path");
-    group.bench_function("one solution", |b| b.iter(|| path.solve(black_box(penalties[12]), &context)));
+    group.bench_function("one solution", |b| {
+        b.iter(|| path.solve(black_box(penalties[12]), &context))
+    });
     group.bench_function("leave-one-out of 25", |b| {
         b.iter(|| targets.judge_left_out(&path, black_box(&penalties), &context));
     });

@@ -27,7 +27,8 @@ pub(crate) fn epoch(data: &Path, splits: &Path, model: &str) -> Result<()> {
     let data = read(data)?;
     let split = read_splits(splits, &data)?.swap_remove(0);
     let training = Training { epochs: EPOCHS, ..Training::default() };
-    let trainer = Trainer::new(&data, baseline, training, slice::from_ref(&split), &Context::default())?;
+    let trainer =
+        Trainer::new(&data, baseline, training, slice::from_ref(&split), &Context::default())?;
     serve_measured(
         || mean_epoch(&trainer, &split),
         |trained| {

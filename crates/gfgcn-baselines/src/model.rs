@@ -26,7 +26,18 @@ impl Method {
     /// The names of all models. Those in closed form have the filter's name after `gf`; a filter's name by itself is
     /// the logistic regression on it.
     pub const NAMES: [&'static str; 12] = [
-        "gfsgc", "gfssgc", "gfdgc", "gcn", "gat", "jknet", "jknet-max", "appnp", "gcnii", "sgc", "ssgc", "dgc",
+        "gfsgc",
+        "gfssgc",
+        "gfdgc",
+        "gcn",
+        "gat",
+        "jknet",
+        "jknet-max",
+        "appnp",
+        "gcnii",
+        "sgc",
+        "ssgc",
+        "dgc",
     ];
 
     /// The model of a name. `given` is asked for each parameter that it has, such as `depth`, `tau`, `hidden` or
@@ -201,7 +212,9 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), Method::NAMES.len());
-        assert!(Method::named("gfgcn", |_| None).is_err() && Method::named("mlp", |_| None).is_err());
+        assert!(
+            Method::named("gfgcn", |_| None).is_err() && Method::named("mlp", |_| None).is_err()
+        );
         assert!(Method::named("gcn", |p| (p == "depth").then_some(0.0)).is_err());
         assert!(Method::named("gcn", |p| (p == "hidden").then_some(2.5)).is_err());
     }

@@ -238,12 +238,17 @@ fn an_estimate_is_about_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path(), "test 1");
     let comparison = comparison(&data, &splits);
-    assert!(comparison.estimate(&comparison.known(Some(&cache)), &Context::default()).as_nanos() > 0);
+    assert!(
+        comparison.estimate(&comparison.known(Some(&cache)), &Context::default()).as_nanos() > 0
+    );
     let impatient = Training { patience: Some(1), ..comparison.training };
     let impatient = Comparison { training: impatient, ..comparison.clone() };
     assert!(impatient.estimate(&impatient.known(None), &Context::default()).as_nanos() > 0);
     run(&comparison, Some(&cache));
-    assert_eq!(comparison.estimate(&comparison.known(Some(&cache)), &Context::default()).as_nanos(), 0);
+    assert_eq!(
+        comparison.estimate(&comparison.known(Some(&cache)), &Context::default()).as_nanos(),
+        0
+    );
 }
 
 #[test]

@@ -112,10 +112,10 @@ fn every_model_trains_as_in_pytorch() {
             let model = &run.model;
             let splits = std::slice::from_ref(&split);
             let context = Context::default();
-            let trainer = Trainer::new(&dataset, model.baseline(), training, splits, &context).unwrap();
+            let trainer =
+                Trainer::new(&dataset, model.baseline(), training, splits, &context).unwrap();
             let start = run.parameters.iter().map(matrix).collect();
-            let trained =
-                trainer.train_from(start, &split, 0, &context).unwrap();
+            let trained = trainer.train_from(start, &split, 0, &context).unwrap();
             assert_eq!(trained.first_gradients.len(), run.gradients.len());
             for (k, (ours, theirs)) in
                 trained.first_gradients.iter().zip(&run.gradients).enumerate()

@@ -2,6 +2,7 @@
 
 mod real;
 
+use gfgcn::context::{Cancel, Context};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
@@ -11,7 +12,6 @@ use gfgcn::matrix::Matrix;
 use gfgcn::metrics::test_accuracy;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
-use gfgcn::context::{Cancel, Context};
 use gfgcn::{Error, Ridge};
 use gfgcn_baselines::{Baseline, Dual, Epoch, Gcn, Trained, Trainer, Training};
 use real::{bundled, models, splits};
@@ -215,12 +215,17 @@ fn no_model_hides_that_it_diverged() {
 fn numbers_out_of_range_are_named() {
     let data = bundled("cora");
     let split = splits(&data, 1);
-    let refused =
-        |model: Baseline, training: Training| match Trainer::new(&data, model, training, &split, &Context::default()) {
-            Err(Error::Parameter { name, .. }) => name,
-            Err(other) => panic!("{other}"),
-            Ok(_) => panic!("accepted"),
-        };
+    let refused = |model: Baseline, training: Training| match Trainer::new(
+        &data,
+        model,
+        training,
+        &split,
+        &Context::default(),
+    ) {
+        Err(Error::Parameter { name, .. }) => name,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("accepted"),
+    };
     let good = Training::default();
     let gcn = Gcn::new(2);
     let model = |gcn: Gcn| Baseline::Gcn(gcn);

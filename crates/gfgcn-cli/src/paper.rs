@@ -3,9 +3,9 @@
 use crate::output::{Output, count, seconds};
 use crate::progress::{self, Unit};
 use crate::{Global, interrupt, run_cache};
-use gfgcn::context::Context;
 use clap::Args;
 use gfgcn::Result;
+use gfgcn::context::Context;
 use gfgcn_baselines::Cache;
 use gfgcn_datasets::{folder, open};
 use gfgcn_paper::report::write;

@@ -10,9 +10,9 @@ use gfgcn::{Options, Result};
 use gfgcn_data::{Synthetic, SyntheticShape, npz};
 use std::fs;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::path::Path;
 use tempfile::TempDir;
 
 fn shape(nodes: usize, edges: usize, classes: usize, features: usize) -> SyntheticShape {

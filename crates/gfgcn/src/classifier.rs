@@ -69,8 +69,12 @@ impl Classifier {
             )?;
             let filtered = driver.run(0..1, context)?.remove(0);
             let validation = || filtered.of(supervision.validation);
-            let fitted =
-                self.ridge.fit(&supervision, filtered.of(supervision.train), validation, context)?;
+            let fitted = self.ridge.fit(
+                &supervision,
+                filtered.of(supervision.train),
+                validation,
+                context,
+            )?;
             Ok(Model {
                 design: self.design.clone(),
                 ridge: Ridge { kernel: fitted.kernel, ..self.ridge },

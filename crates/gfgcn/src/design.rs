@@ -175,7 +175,11 @@ impl fmt::Display for Design {
         for (k, channel) in self.channels.iter().enumerate() {
             write!(f, "{}{channel}", if k == 0 { "" } else { " + " })?;
         }
-        if self.tolerance == Tolerance::default() { Ok(()) } else { write!(f, " ~{}", self.tolerance) }
+        if self.tolerance == Tolerance::default() {
+            Ok(())
+        } else {
+            write!(f, " ~{}", self.tolerance)
+        }
     }
 }
 

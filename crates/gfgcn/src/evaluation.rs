@@ -132,9 +132,13 @@ impl Evaluation {
     pub fn explain(&self, dataset: &Dataset) -> Explanation {
         let driver = self.driver(dataset);
         let train = self.largest_training_part();
-        let systems = Systems::new(self.steps() as usize, train, self.columns(&driver), &self.ridge);
+        let systems =
+            Systems::new(self.steps() as usize, train, self.columns(&driver), &self.ridge);
         let scoring = if self.ridge.kernel.is_linear() {
-            Scoring::Scores { columns: self.score_columns(dataset), products: driver.score_products() }
+            Scoring::Scores {
+                columns: self.score_columns(dataset),
+                products: driver.score_products(),
+            }
         } else {
             Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
         };

@@ -45,7 +45,8 @@ impl Ridge {
             })
         };
         if let Selection::Fixed(lambda) = self.selection {
-            let solution = problem.solve(targets.matrix(), self.intercept, lambda.recip(), context)?;
+            let solution =
+                problem.solve(targets.matrix(), self.intercept, lambda.recip(), context)?;
             return Ok(Fitted { kernel, lambda, selected: None, predictor: predictor(solution)? });
         }
         let path = problem.path(targets.matrix().clone(), self.intercept, context)?;

@@ -123,9 +123,7 @@ impl Kernel {
             Kernel::Linear => products(a, b),
             Kernel::Polynomial { degree, coefficient, gamma } => {
                 let gamma = gamma_of(gamma);
-                map(products(a, b)?, &|_, _, dot| {
-                    (gamma * dot + coefficient).powi(degree as i32)
-                })
+                map(products(a, b)?, &|_, _, dot| (gamma * dot + coefficient).powi(degree as i32))
             }
             Kernel::Rbf { gamma } => {
                 let gamma = gamma_of(gamma);
@@ -146,9 +144,7 @@ impl Kernel {
             }
             Kernel::Cosine => {
                 let (na, nb) = (norms(a), norms(b));
-                map(products(a, b)?, &|i, j, dot| {
-                    cosine(dot, na[i], nb[j]).unwrap_or(0.0)
-                })
+                map(products(a, b)?, &|i, j, dot| cosine(dot, na[i], nb[j]).unwrap_or(0.0))
             }
             Kernel::ArcCosine { order } => {
                 let (na, nb) = (norms(a), norms(b));

@@ -43,6 +43,7 @@
 //! | see what will be computed | [`driver::Explanation`] |
 //! | use the parts alone | [`driver::Driver`], [`graph::Adjacency`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
+pub mod buffer;
 mod classifier;
 pub mod context;
 pub mod data;

@@ -22,6 +22,15 @@ pub enum Simd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detected(());
 
+/// What a processor was found to have.
+#[cfg(target_arch = "x86_64")]
+struct Instructions {
+    avx2: bool,
+    fma: bool,
+    avx512f: bool,
+    avx512vl: bool,
+}
+
 impl Simd {
     /// The best level of this processor.
     pub fn detect() -> Self {
@@ -33,21 +42,32 @@ impl Simd {
         use std::sync::OnceLock;
         static LEVELS: OnceLock<Vec<Simd>> = OnceLock::new();
         LEVELS.get_or_init(|| {
-            #[allow(unused_mut)] // nothing to add on other architectures
-            let mut levels = vec![Simd::Baseline];
             #[cfg(target_arch = "x86_64")]
             {
-                if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
-                    levels.push(Simd::Avx2(Detected(())));
-                }
-                if std::is_x86_feature_detected!("avx512f")
-                    && std::is_x86_feature_detected!("avx512vl")
-                {
-                    levels.push(Simd::Avx512(Detected(())));
-                }
+                Self::with(&Instructions {
+                    avx2: std::is_x86_feature_detected!("avx2"),
+                    fma: std::is_x86_feature_detected!("fma"),
+                    avx512f: std::is_x86_feature_detected!("avx512f"),
+                    avx512vl: std::is_x86_feature_detected!("avx512vl"),
+                })
             }
-            levels
+            #[cfg(not(target_arch = "x86_64"))]
+            vec![Simd::Baseline]
         })
+    }
+
+    /// The levels of a processor with these instructions: each needs all that its code is compiled
+    /// for. A virtual machine may hide the smaller of two sets.
+    #[cfg(target_arch = "x86_64")]
+    fn with(has: &Instructions) -> Vec<Self> {
+        let mut levels = vec![Simd::Baseline];
+        if has.avx2 && has.fma {
+            levels.push(Simd::Avx2(Detected(())));
+        }
+        if has.avx2 && has.fma && has.avx512f && has.avx512vl {
+            levels.push(Simd::Avx512(Detected(())));
+        }
+        levels
     }
 
     /// Whether `mul_add` is one instruction at this level; elsewhere it is a slow function.
@@ -103,4 +123,26 @@ pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_offered_only_with_all_its_instructions() {
+        let (avx2, avx512) = (Simd::Avx2(Detected(())), Simd::Avx512(Detected(())));
+        for bits in 0..16 {
+            let has = Instructions {
+                avx2: bits & 1 != 0,
+                fma: bits & 2 != 0,
+                avx512f: bits & 4 != 0,
+                avx512vl: bits & 8 != 0,
+            };
+            let levels = Simd::with(&has);
+            assert_eq!(levels[0], Simd::Baseline);
+            assert_eq!(levels.contains(&avx2), bits & 3 == 3);
+            assert_eq!(levels.contains(&avx512), bits == 15);
+        }
+    }
 }

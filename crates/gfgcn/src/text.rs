@@ -22,7 +22,11 @@ pub(crate) fn parse<'a>(what: &'static str, text: &'a str) -> Result<(&'a str, O
         .filter(|pair| !pair.is_empty())
         .map(|pair| {
             pair.split_once('=').ok_or_else(|| {
-                Error::parameter(what, text, format!("NAME:OPTION=VALUE,…; {pair:?} is not an option"))
+                Error::parameter(
+                    what,
+                    text,
+                    format!("NAME:OPTION=VALUE,…; {pair:?} is not an option"),
+                )
             })
         })
         .collect::<Result<_>>()?;
@@ -50,11 +54,18 @@ impl<'a> Options<'a> {
     }
 
     /// A whole number within bounds.
-    pub(crate) fn whole(&mut self, name: &'static str, least: u32, most: u32) -> Result<Option<u32>> {
+    pub(crate) fn whole(
+        &mut self,
+        name: &'static str,
+        least: u32,
+        most: u32,
+    ) -> Result<Option<u32>> {
         let Some(text) = self.take(name) else { return Ok(None) };
         match text.parse::<u32>() {
             Ok(value) if (least..=most).contains(&value) => Ok(Some(value)),
-            _ => Err(Error::parameter(name, text, format!("a whole number from {least} to {most}"))),
+            _ => {
+                Err(Error::parameter(name, text, format!("a whole number from {least} to {most}")))
+            }
         }
     }
 

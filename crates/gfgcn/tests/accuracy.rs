@@ -31,7 +31,9 @@ struct Mean {
 }
 
 fn design(cell: &Cell) -> Design {
-    Filter::named(&cell.model, |name| (name == "depth").then_some(cell.depth as f64)).unwrap().into()
+    Filter::named(&cell.model, |name| (name == "depth").then_some(cell.depth as f64))
+        .unwrap()
+        .into()
 }
 
 /// A bundled dataset, or one beside the checkout or in `GFGCN_DATA`; `None` (said aloud) without.

@@ -282,7 +282,8 @@ fn leave_one_out_equals_leaving_each_node_out() {
 /// Several channels side by side: the formulas on the concatenated features, on either side of the system.
 #[test]
 fn channels_side_by_side_equal_the_formulas_on_concatenated_features() {
-    let designs = ["ssgc:depth=4 + sgc:depth=1@row", "sgc:depth=2/sum + sgc:depth=2 + dgc:depth=30@row/sum"];
+    let designs =
+        ["ssgc:depth=4 + sgc:depth=1@row", "sgc:depth=2/sum + sgc:depth=2 + dgc:depth=30@row/sum"];
     for (recipe, design) in recipes().into_iter().flat_map(|r| designs.map(|design| (r, design))) {
         let dataset = recipe.make();
         let design: Design = design.parse().unwrap();
@@ -298,7 +299,8 @@ fn channels_side_by_side_equal_the_formulas_on_concatenated_features() {
         }
         for kernel in ["linear", "rbf"] {
             let kernel = kernel.parse().unwrap();
-            let ridge = Ridge { kernel, selection: Selection::fixed(3.0).unwrap(), intercept: true };
+            let ridge =
+                Ridge { kernel, selection: Selection::fixed(3.0).unwrap(), intercept: true };
             let classifier = Classifier::new(design.clone()).with_ridge(ridge);
             let context = Context::default();
             let model = classifier.fit(&dataset, &split, &context).unwrap();

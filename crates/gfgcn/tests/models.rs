@@ -101,7 +101,9 @@ fn another_version_is_told_from_damage() {
         let message = error(&parts.seal());
         assert!(message.contains("version 3") && message.contains("newer"), "{message}");
         // The first version, as it was written.
-        parts.header = r#"{"schema":1,"filter":{"kind":"sgc","depth":2},"options":{},"checksum":""}"#.to_owned();
+        parts.header =
+            r#"{"schema":1,"filter":{"kind":"sgc","depth":2},"options":{},"checksum":""}"#
+                .to_owned();
         let message = error(&parts.seal());
         assert!(message.contains("version 1") && message.contains("train it again"), "{message}");
         assert!(!message.contains("damaged"), "{message}");

@@ -2,17 +2,17 @@
 
 mod synthetic;
 
+use gfgcn::context::{Context, Engine, Memory};
 use gfgcn::data::{Dataset, Labels};
+use gfgcn::driver::{Driver, Rows};
 use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
-use gfgcn::driver::{Driver, Rows};
 use gfgcn::filter::Filter;
 use gfgcn::graph::{Graph, Operator};
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
-use gfgcn::context::{Context, Engine, Memory};
 use gfgcn::{Classifier, Design, Model, Ridge};
 use gfgcn_data::npz;
 use proptest::prelude::*;
@@ -29,10 +29,6 @@ fn cora() -> Dataset {
 fn scores(model: &Model, dataset: &Dataset) -> Vec<Vec<f64>> {
     let predictions = model.predict(dataset, &Context::default()).unwrap();
     (0..dataset.nodes()).map(|node| predictions.scores(node)).collect()
-}
-
-fn bits(scores: &[Vec<f64>]) -> Vec<u64> {
-    scores.iter().flatten().map(|s| s.to_bits()).collect()
 }
 
 fn designs(texts: &[&str]) -> Vec<Design> {
@@ -187,7 +183,11 @@ proptest! {
 }
 
 /// What an evaluation found, to the last bit.
-fn found(evaluation: &Evaluation, dataset: &Dataset, memory: u64) -> Vec<(Vec<u64>, Vec<Vec<u32>>)> {
+fn found(
+    evaluation: &Evaluation,
+    dataset: &Dataset,
+    memory: u64,
+) -> Vec<(Vec<u64>, Vec<Vec<u32>>)> {
     let context = Context::default().with_memory(Memory::limited(memory));
     let results = evaluation.run(dataset, &context).unwrap().into_iter();
     let bits = |lambdas: Vec<f64>| lambdas.into_iter().map(f64::to_bits).collect();
@@ -212,8 +212,16 @@ fn with_a_hub(nodes: u32) -> Dataset {
 #[test]
 fn company_and_memory_change_no_bit() {
     let all = [
-        "sgc:depth=2", "sgc:depth=8", "sgc:depth=64", "ssgc:depth=8", "ssgc:depth=32,tau=0.2", "dgc:depth=4",
-        "dgc:depth=64", "sgc:depth=3@row", "ssgc:depth=8/sum", "sgc:depth=2 + ssgc:depth=8@row/sum",
+        "sgc:depth=2",
+        "sgc:depth=8",
+        "sgc:depth=64",
+        "ssgc:depth=8",
+        "ssgc:depth=32,tau=0.2",
+        "dgc:depth=4",
+        "dgc:depth=64",
+        "sgc:depth=3@row",
+        "ssgc:depth=8/sum",
+        "sgc:depth=2 + ssgc:depth=8@row/sum",
     ];
     // Few training nodes and many features take the side of the selectors, the others that of the features.
     let citations = cora().largest_component();
@@ -353,7 +361,8 @@ fn what_cannot_be_evaluated_is_an_error() {
 #[test]
 fn scores_that_overflow_are_an_error_of_the_evaluation() {
     let base = RECIPE.make();
-    let data = base.clone().map_features(|_| dense(&base, |i, _, v| if i < 5 { 3e38 } else { 1e-30 * v }));
+    let data =
+        base.clone().map_features(|_| dense(&base, |i, _, v| if i < 5 { 3e38 } else { 1e-30 * v }));
     let split = Split::new(60, (30..60).collect(), vec![], (0..30).collect()).unwrap();
     let designs = designs(&["ssgc:depth=1,tau=1"]);
     let ridge = Ridge { selection: Selection::fixed(1e300).unwrap(), ..Ridge::default() };

@@ -3,13 +3,13 @@
 
 mod synthetic;
 
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::filter::Filter;
 use gfgcn::graph::Graph;
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
-use gfgcn::context::Context;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::tune::{Contender, Search, Tuned};

@@ -17,9 +17,7 @@ use crate::data::Dataset;
 use crate::design::{Design, RowScaling};
 use crate::error::Result;
 use crate::features::Features;
-use crate::filter::{
-    Propagated, Selectors, Series, Slabs, TimesFeatures, Tolerance, propagate,
-};
+use crate::filter::{Propagated, Selectors, Series, Slabs, TimesFeatures, Tolerance, propagate};
 use crate::graph::{Graph, Operator, Propagator};
 use crate::matrix::Matrix;
 use plan::Shape;
@@ -75,12 +73,7 @@ impl LoweredChannel {
 
 impl<'d> Driver<'d> {
     /// Plans for the filtered features of some nodes and, for each design, so many columns of scores in all.
-    pub fn new(
-        dataset: &'d Dataset,
-        designs: &[Design],
-        rows: Rows,
-        score_columns: usize,
-    ) -> Self {
+    pub fn new(dataset: &'d Dataset, designs: &[Design], rows: Rows, score_columns: usize) -> Self {
         Driver::on(dataset.graph(), dataset.features(), designs, rows, score_columns)
     }
 
@@ -236,7 +229,9 @@ impl<'d> Driver<'d> {
         for (k, channel) in channels.iter().enumerate() {
             let own = match channels.len() {
                 1 => Cow::Borrowed(&weights),
-                _ => Cow::Owned(weights.select_rows(&(k * width..(k + 1) * width).collect::<Vec<_>>())),
+                _ => Cow::Owned(
+                    weights.select_rows(&(k * width..(k + 1) * width).collect::<Vec<_>>()),
+                ),
             };
             let columns = self.features[channel.features].1.times(&own);
             let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());

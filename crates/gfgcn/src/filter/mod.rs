@@ -187,7 +187,8 @@ impl Filter {
             _ => "T",
         };
         let parameters = self.parameters().into_iter();
-        parameters.fold(name.to_owned(), |text, (p, value)| format!("{text}, {} = {value}", symbol(p)))
+        parameters
+            .fold(name.to_owned(), |text, (p, value)| format!("{text}, {} = {value}", symbol(p)))
     }
 
     /// Whether it gives the features back as they are, whatever the graph.
@@ -262,8 +263,18 @@ mod tests {
         }
         assert_eq!("ssgc".parse::<Filter>().unwrap(), Filter::ssgc(8, 0.05).unwrap());
         for text in [
-            "", "gcn", "sgc:depth=0", "sgc:depth=1.5", "sgc:depth=10001", "sgc:tau=0.1", "ssgc:tau=2",
-            "ssgc:tau=x", "dgc:time=-1", "dgc:depth=20,time=50", "sgc:depth", "sgc:depth=2,depth=3",
+            "",
+            "gcn",
+            "sgc:depth=0",
+            "sgc:depth=1.5",
+            "sgc:depth=10001",
+            "sgc:tau=0.1",
+            "ssgc:tau=2",
+            "ssgc:tau=x",
+            "dgc:time=-1",
+            "dgc:depth=20,time=50",
+            "sgc:depth",
+            "sgc:depth=2,depth=3",
         ] {
             assert!(text.parse::<Filter>().is_err(), "{text:?}");
         }

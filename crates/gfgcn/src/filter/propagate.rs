@@ -79,7 +79,10 @@ fn propagate_as<T: Scalar>(
         slab.fill(vectors, source, columns.clone(), transposed);
         let values = slab.run(vectors)?;
         let after = |place: usize| propagator.scale_after(place, transposed);
-        sink.slab(columns.clone(), &Sums::new(&kept, filters.len(), columns.len(), stride, values, &after));
+        sink.slab(
+            columns.clone(),
+            &Sums::new(&kept, filters.len(), columns.len(), stride, values, &after),
+        );
         Ok(())
     };
     if at_once > 1 {
@@ -351,7 +354,8 @@ mod tests {
         let rows: Vec<usize> = (0..300).rev().step_by(3).collect();
         let run = |layout: Layout| -> Vec<Matrix<f32>> {
             let (sink, context) = (Columns(Vec::new().into()), Context::default());
-            propagate_as(layout, &context, &propagator, false, &filters, &features, &rows, &sink).unwrap();
+            propagate_as(layout, &context, &propagator, false, &filters, &features, &rows, &sink)
+                .unwrap();
             let mut slabs = sink.0.into_inner().unwrap();
             slabs.sort_by_key(|(start, _)| *start);
             let of_filter = |k: usize| {
@@ -367,14 +371,22 @@ mod tests {
         }
     }
 
-    fn by_features(propagator: &Propagator<'_>, features: &Features, rows: &[usize]) -> Vec<Propagated<f32>> {
+    fn by_features(
+        propagator: &Propagator<'_>,
+        features: &Features,
+        rows: &[usize],
+    ) -> Vec<Propagated<f32>> {
         let (filters, context) = (filters(), Context::default());
         let sink = Slabs::<f32>::new(propagator.nodes(), rows.len(), features.cols());
         propagate(&context, propagator, false, &filters, features, rows, &sink).unwrap();
         sink.finish(filters.len())
     }
 
-    fn by_selectors(propagator: &Propagator<'_>, features: &Features, rows: &[usize]) -> Vec<Propagated<f32>> {
+    fn by_selectors(
+        propagator: &Propagator<'_>,
+        features: &Features,
+        rows: &[usize],
+    ) -> Vec<Propagated<f32>> {
         let (filters, context) = (filters(), Context::default());
         let all: Vec<usize> = (0..propagator.nodes()).collect();
         let (selectors, sink) = (Selectors::new(rows, all.len()), TimesFeatures::new(features));

@@ -80,7 +80,11 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn new(propagator: &Propagator<'_>, nodes: &[usize], parts: &[Range<usize>]) -> Self {
+    pub(super) fn new(
+        propagator: &Propagator<'_>,
+        nodes: &[usize],
+        parts: &[Range<usize>],
+    ) -> Self {
         let places = nodes.iter().map(|&node| propagator.place(node));
         let mut rows: Vec<(usize, usize)> = places.zip(0..).collect();
         rows.sort_unstable();

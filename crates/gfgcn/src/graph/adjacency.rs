@@ -4,8 +4,8 @@
 //! do something else between two products multiply by an [`Adjacency`], and by its transpose in the
 //! backward pass.
 
-use super::product::{EdgeFactor, Pattern, Product, Scaled, Step, Weighted, balanced};
-use super::propagator::split_rows;
+use super::divide::{balanced, split_rows};
+use super::product::{EdgeFactor, Pattern, Product, Scaled, Step, Weighted};
 use super::{Graph, Normalization, Operator};
 use crate::matrix::Matrix;
 use crate::simd::Simd;
@@ -108,7 +108,7 @@ impl Adjacency<'_> {
     ) {
         assert_eq!((x.rows(), x.cols()), (out.rows(), out.cols()), "x and its product differ");
         assert_eq!(x.rows(), self.graph.nodes(), "x needs one row per node");
-        match (&self.column_scale, self.graph.all_weights()) {
+        match (&self.column_scale, self.graph.rows().weights) {
             (None, None) => self.step_by(Pattern, step, x, z, out),
             (None, Some(w)) => self.step_by(Weighted(w), step, x, z, out),
             (Some(s), None) => self.step_by(Scaled(Pattern, s), step, x, z, out),
@@ -124,14 +124,14 @@ impl Adjacency<'_> {
         z: Option<&Matrix<f32>>,
         out: &mut Matrix<f32>,
     ) {
-        let (graph, stride) = (self.graph, x.cols());
+        let (graph, stride) = (self.graph.rows(), x.cols());
         let (x, z) = (x.as_slice(), z.map(Matrix::as_slice));
         let product = Product { graph, factor, row_scale: &self.row_scale, step, stride, x, z };
-        let additions = (2 * graph.edges() + graph.nodes()) * stride;
+        let additions = self.graph.nonzeros() * stride;
         if additions < PARALLEL_FROM || rayon::current_num_threads() == 1 {
             return product.rows(self.simd, 0..graph.nodes(), out.as_mut_slice());
         }
-        let ranges = balanced(graph.offsets(), TASKS_PER_THREAD * rayon::current_num_threads());
+        let ranges = balanced(graph.offsets, TASKS_PER_THREAD * rayon::current_num_threads());
         let parts = split_rows(out.as_mut_slice(), stride, &ranges);
         ranges.into_par_iter().zip(parts).for_each(|(rows, y)| product.rows(self.simd, rows, y));
     }

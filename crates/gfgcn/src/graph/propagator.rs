@@ -10,8 +10,9 @@
 //! so the kernel only ever multiplies by W — a sum over neighbours and one scaling per row, no
 //! stored value per edge — and the normalisation is a scaling of rows before and after.
 
+use super::divide::balanced;
 use super::order::is_scattered;
-use super::product::{Pattern, Product, Step, Weighted, balanced};
+use super::product::{Pattern, Product, Step, Weighted};
 use super::{Graph, NodeOrder, Operator};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
@@ -93,7 +94,7 @@ impl<'g> Propagator<'g> {
 
     /// Entries of Ã: every edge in both directions and the self-loops.
     pub(crate) fn nonzeros(&self) -> usize {
-        2 * self.walk.graph.edges() + self.nodes()
+        self.walk.graph.nonzeros()
     }
 
     /// The walk that is multiplied by. Its rows are nodes in the order of [`Propagator::node`].
@@ -146,7 +147,8 @@ impl<'g> Propagator<'g> {
         y: &mut [T],
     ) {
         let Walk { graph, reciprocals: row_scale, .. } = self.active();
-        match graph.all_weights() {
+        let graph = graph.rows();
+        match graph.weights {
             None => Product { graph, factor: Pattern, row_scale, step, stride, x, z }
                 .rows(self.simd, rows, y),
             Some(weights) => {
@@ -163,7 +165,7 @@ impl<'g> Propagator<'g> {
         match &self.renumbered {
             None => scales,
             Some((walk, _)) => {
-                let entries = walk.graph.all_neighbours().len() as u64;
+                let entries = 2 * walk.graph.edges() as u64;
                 let weights = if graph.is_weighted() { 4 } else { 0 };
                 2 * scales + 16 * graph.nodes() as u64 + (4 + weights) * entries
             }
@@ -177,19 +179,4 @@ fn worth_renumbering(graph: &Graph, columns: usize) -> bool {
     const NODES: usize = 500_000;
     const COLUMNS: usize = 2000;
     graph.nodes() >= NODES && columns >= COLUMNS && is_scattered(graph)
-}
-
-/// Cuts a row-major block into parts of consecutive rows.
-pub(crate) fn split_rows<'a, T>(
-    mut block: &'a mut [T],
-    stride: usize,
-    ranges: &[Range<usize>],
-) -> Vec<&'a mut [T]> {
-    let mut parts = Vec::with_capacity(ranges.len());
-    for rows in ranges {
-        let (part, rest) = block.split_at_mut(rows.len() * stride);
-        parts.push(part);
-        block = rest;
-    }
-    parts
 }

@@ -38,9 +38,13 @@ impl FromStr for Selection {
         match text {
             "loo" => Ok(Selection::LeaveOneOut),
             "validation" => Ok(Selection::Validation),
-            number => number.parse().ok().and_then(|lambda| Selection::fixed(lambda).ok()).ok_or_else(
-                || Error::parameter("lambda", text, "loo, validation or a positive finite number"),
-            ),
+            number => number
+                .parse()
+                .ok()
+                .and_then(|lambda| Selection::fixed(lambda).ok())
+                .ok_or_else(|| {
+                    Error::parameter("lambda", text, "loo, validation or a positive finite number")
+                }),
         }
     }
 }
@@ -150,8 +154,12 @@ impl Verdict {
         let scores: Vec<Option<usize>> = (0..correct.len()).map(score).collect();
         let highest = scores.iter().copied().flatten().max()?;
         let tied = (0..correct.len()).filter(|&position| scores[position] == Some(highest));
-        tied.map(|position| Verdict { position, score: highest, squared_error: squared_error(position) })
-            .reduce(|best, next| if next.beats(&best) { next } else { best })
+        tied.map(|position| Verdict {
+            position,
+            score: highest,
+            squared_error: squared_error(position),
+        })
+        .reduce(|best, next| if next.beats(&best) { next } else { best })
     }
 
     pub(crate) fn beats(&self, other: &Verdict) -> bool {
