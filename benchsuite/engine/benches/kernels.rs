@@ -2,8 +2,9 @@
 //! PubMed's training part.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use gfgcn::context::Context;
 use gfgcn::graph::{Graph, Normalization, Propagator};
-use gfgcn::linalg::{Tridiagonal, gram_of_columns, gram_of_rows};
+use gfgcn::linalg::{Cholesky, Tridiagonal, gram_of_columns, gram_of_rows};
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::{RidgePath, Targets, penalty_grid};
 use std::hint::black_box;
@@ -43,16 +44,29 @@ fn product(c: &mut Criterion) {
 
 fn gram(c: &mut Criterion) {
     let features = Matrix::from_fn(TRAIN, FEATURES, value);
+    let context = Context::default();
     let mut group = c.benchmark_group("gram");
-    group.bench_function("of columns", |b| b.iter(|| gram_of_columns(black_box(&features))));
-    group.bench_function("of rows", |b| b.iter(|| gram_of_rows(black_box(&features))));
+    group.bench_function("of columns", |b| {
+        b.iter(|| gram_of_columns(black_box(&features), &context));
+    });
+    group.bench_function("of rows", |b| b.iter(|| gram_of_rows(black_box(&features), &context)));
 }
 
 fn factorisation(c: &mut Criterion) {
-    let gram = gram_of_columns(&Matrix::from_fn(TRAIN, FEATURES, value));
-    c.bench_function("tridiagonal reduction", |b| {
-        b.iter_batched(|| gram.clone(), Tridiagonal::reduce, BatchSize::LargeInput);
-    });
+    let context = Context::default();
+    for size in [100, FEATURES, TRAIN] {
+        let features = Matrix::from_fn(size + 10, size, value);
+        let gram = gram_of_columns(&features, &context).expect("never cancelled");
+        let mut group = c.benchmark_group(format!("factorisation of size {size}"));
+        group.bench_function("tridiagonal", |b| {
+            let reduce = |gram| Tridiagonal::reduce(gram, &context);
+            b.iter_batched(|| gram.clone(), reduce, BatchSize::LargeInput);
+        });
+        group.bench_function("Cholesky", |b| {
+            let factorise = |gram| Cholesky::new(gram, &context);
+            b.iter_batched(|| gram.clone(), factorise, BatchSize::LargeInput);
+        });
+    }
 }
 
 fn path(c: &mut Criterion) {
