@@ -5,7 +5,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use gfgcn::context::Context;
 use gfgcn::graph::{Graph, Operator};
 use gfgcn::head::Head;
-use gfgcn::linalg::{Tridiagonal, gram_of_columns, gram_of_rows};
+use gfgcn::linalg::{Cholesky, Tridiagonal, gram_of_columns, gram_of_rows};
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::{RidgePath, penalty_grid};
 use std::hint::black_box;
@@ -54,12 +54,19 @@ fn gram(c: &mut Criterion) {
 
 fn factorisation(c: &mut Criterion) {
     let context = Context::default();
-    let gram = gram_of_columns(&Matrix::from_fn(TRAIN, FEATURES, value), &context);
-    let gram = gram.expect("nobody cancels");
-    c.bench_function("tridiagonal reduction", |b| {
-        let reduce = |gram| Tridiagonal::reduce(gram, &context);
-        b.iter_batched(|| gram.clone(), reduce, BatchSize::LargeInput);
-    });
+    for size in [100, FEATURES, TRAIN] {
+        let features = Matrix::from_fn(size + 10, size, value);
+        let gram = gram_of_columns(&features, &context).expect("never cancelled");
+        let mut group = c.benchmark_group(format!("factorisation of size {size}"));
+        group.bench_function("tridiagonal", |b| {
+            let reduce = |gram| Tridiagonal::reduce(gram, &context);
+            b.iter_batched(|| gram.clone(), reduce, BatchSize::LargeInput);
+        });
+        group.bench_function("Cholesky", |b| {
+            let factorise = |gram| Cholesky::new(gram, &context);
+            b.iter_batched(|| gram.clone(), factorise, BatchSize::LargeInput);
+        });
+    }
 }
 
 fn path(c: &mut Criterion) {
@@ -69,7 +76,7 @@ fn path(c: &mut Criterion) {
     let targets = head.targets(classes);
     let features = Matrix::from_fn(TRAIN, FEATURES, value);
     let path = RidgePath::primal(features, targets.matrix().clone(), false, &context);
-    let path = path.expect("nobody cancels");
+    let path = path.expect("never cancelled");
     let penalties = penalty_grid(path.scale());
     let mut group = c.benchmark_group("path");
     group.bench_function("one solution", |b| {

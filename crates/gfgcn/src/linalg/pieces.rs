@@ -1,8 +1,9 @@
 //! Matrix products in pieces, so that they can be abandoned.
 //!
 //! A product of large matrices takes seconds and cannot be stopped inside. It is cut into tiles of the result, and
-//! along the sums where these are long; between two pieces the context is asked whether the work is still wanted.
+//! along the sums where these are long; before each piece the context is asked whether the work is still wanted.
 //! Tiles are as square as they can be: every piece reads its two factors anew, and a square has the least of them.
+//! They are computed side by side, each on one thread, so that threads meet once and not in every piece.
 //! The cuts are fixed by the sizes alone, and a product of one piece is a single call.
 
 use crate::context::Context;
@@ -10,6 +11,7 @@ use crate::error::Result;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Multiplications of a piece: about 50 milliseconds on one core.
@@ -37,7 +39,7 @@ impl<'c> Pieces<'c> {
     pub(super) fn multiply(
         &self,
         accum: Accum,
-        mut c: MatMut<'_, f64>,
+        c: MatMut<'_, f64>,
         a: MatRef<'_, f64>,
         b: MatRef<'_, f64>,
         alpha: f64,
@@ -49,22 +51,30 @@ impl<'c> Pieces<'c> {
             return Ok(());
         }
         let shape = self.shape(rows, cols, depth);
-        for rows in cut(rows, shape.rows) {
-            for cols in cut(cols, shape.cols) {
-                let mut accum = accum;
-                for depth in cut(depth, shape.depth) {
-                    self.context.check()?;
-                    matmul(
-                        c.as_mut().get_mut(rows.clone(), cols.clone()),
-                        accum,
-                        a.get(rows.clone(), depth.clone()),
-                        b.get(depth, cols.clone()),
-                        alpha,
-                        self.par,
-                    );
-                    accum = Accum::Add;
-                }
-            }
+        c.par_col_chunks_mut(shape.cols).enumerate().try_for_each(|(j, c)| {
+            let b = b.subcols(j * shape.cols, c.ncols());
+            c.par_row_chunks_mut(shape.rows).enumerate().try_for_each(|(i, c)| {
+                let a = a.subrows(i * shape.rows, c.nrows());
+                self.tile(accum, c, a, b, alpha, shape.depth)
+            })
+        })
+    }
+
+    /// A tile of a product, one piece of the sums after the other.
+    fn tile(
+        &self,
+        mut accum: Accum,
+        mut c: MatMut<'_, f64>,
+        a: MatRef<'_, f64>,
+        b: MatRef<'_, f64>,
+        alpha: f64,
+        depth: usize,
+    ) -> Result<()> {
+        for terms in cut(a.ncols(), depth) {
+            self.context.check()?;
+            let (a, b) = (a.get(.., terms.clone()), b.get(terms, ..));
+            matmul(c.as_mut(), accum, a, b, alpha, Par::Seq);
+            accum = Accum::Add;
         }
         Ok(())
     }
@@ -74,60 +84,73 @@ impl<'c> Pieces<'c> {
     pub(super) fn multiply_by_itself(
         &self,
         accum: Accum,
-        mut c: MatMut<'_, f64>,
+        c: MatMut<'_, f64>,
         a: MatRef<'_, f64>,
         alpha: f64,
     ) -> Result<()> {
         let (n, depth) = (a.nrows(), a.ncols());
-        let whole = cost(n, n, depth) / 2 <= self.limit;
-        let shape = if whole { Shape { rows: n, cols: n, depth } } else { self.shape(n, n, depth) };
-        for cols in cut(n, shape.cols) {
+        if cost(n, n, depth) / 2 <= self.limit {
+            self.context.check()?;
+            multiply_by_itself_at_once(accum, c, a, alpha, self.par);
+            return Ok(());
+        }
+        let shape = self.shape(n, n, depth);
+        c.par_col_chunks_mut(shape.cols).enumerate().try_for_each(|(j, c)| {
+            let (first, count) = (j * shape.cols, c.ncols());
+            let (mut corner, below) = c.subrows_mut(first, n - first).split_at_row_mut(count);
+            let right = a.subrows(first, count);
             let mut accum_here = accum;
-            for depth in cut(depth, shape.depth) {
+            for terms in cut(depth, shape.depth) {
                 self.context.check()?;
-                let a = a.get(cols.clone(), depth);
-                triangular::matmul(
-                    c.as_mut().get_mut(cols.clone(), cols.clone()),
-                    BlockStructure::TriangularLower,
-                    accum_here,
-                    a,
-                    BlockStructure::Rectangular,
-                    a.transpose(),
-                    BlockStructure::Rectangular,
-                    alpha,
-                    self.par,
-                );
+                let right = right.get(.., terms);
+                multiply_by_itself_at_once(accum_here, corner.as_mut(), right, alpha, Par::Seq);
                 accum_here = Accum::Add;
             }
-            if cols.end < n {
-                let below = c.as_mut().get_mut(cols.end.., cols.clone());
-                let (left, right) = (a.get(cols.end.., ..), a.get(cols, ..).transpose());
-                self.multiply(accum, below, left, right, alpha)?;
-            }
-        }
-        Ok(())
+            below.par_row_chunks_mut(shape.rows).enumerate().try_for_each(|(i, c)| {
+                let left = a.subrows(first + count + i * shape.rows, c.nrows());
+                self.tile(accum, c, left, right.transpose(), alpha, shape.depth)
+            })
+        })
     }
 
-    /// The largest tile that is one piece.
+    /// The tiles of a product that is more than a piece.
     fn shape(&self, rows: usize, cols: usize, depth: usize) -> Shape {
+        /// Tiles that there are at least, for as many threads to share.
+        const TILES: usize = 16;
+        let limit = (cost(rows, cols, depth) / TILES).min(self.limit / 2);
         // Four times as deep as wide: the factors are packed either way, and the result is touched less often.
-        let depth = depth.min(4 * self.side()).max(1);
-        let area = (self.limit / depth).max(1);
-        let side = area.isqrt().max(1);
-        let (rows, cols) = if cols <= side {
+        let depth = even(depth, 4 * side(limit));
+        let area = (limit / depth).max(1);
+        let side = area.isqrt();
+        let (most_rows, most_cols) = if cols <= side {
             (area / cols.max(THIN), cols)
         } else if rows <= side {
             (rows, area / rows.max(THIN))
         } else {
             (side, side)
         };
-        Shape { rows: rows.max(1), cols: cols.max(1), depth }
+        Shape { rows: even(rows, most_rows), cols: even(cols, most_cols), depth }
     }
 
     /// The side of a cube of one piece.
     pub(super) fn side(&self) -> usize {
-        (self.limit as f64).cbrt() as usize
+        side(self.limit)
     }
+}
+
+fn side(multiplications: usize) -> usize {
+    (multiplications as f64).cbrt() as usize
+}
+
+fn multiply_by_itself_at_once(
+    accum: Accum,
+    c: MatMut<'_, f64>,
+    a: MatRef<'_, f64>,
+    alpha: f64,
+    par: Par,
+) {
+    let (whole, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
+    triangular::matmul(c, lower, accum, a, whole, a.transpose(), whole, alpha, par);
 }
 
 struct Shape {
@@ -145,14 +168,18 @@ pub(super) fn cost(rows: usize, cols: usize, depth: usize) -> usize {
     rows.saturating_mul(cols).saturating_mul(depth)
 }
 
-/// Divides a length into equal pieces of about `most`, at boundaries that vector instructions like.
-pub(super) fn cut(length: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+/// The size of equal pieces of about `most` that a length is divided into, at boundaries that vector instructions
+/// like.
+fn even(length: usize, most: usize) -> usize {
     const LINE: usize = 16;
     let pieces = length.div_ceil(most.max(1)).max(1);
-    let size = length.div_ceil(pieces).max(1).next_multiple_of(LINE);
-    // A sum of no terms is a piece, too: it is zero.
-    let starts = (0..length.max(1)).step_by(size);
-    starts.map(move |start| start..length.min(start + size))
+    length.div_ceil(pieces).max(1).next_multiple_of(LINE)
+}
+
+/// Divides a length into equal pieces of about `most`. A sum of no terms is one piece, too: it is zero.
+pub(super) fn cut(length: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let size = even(length, most);
+    (0..length.max(1)).step_by(size).map(move |start| start..length.min(start + size))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use faer::linalg::householder::{
 };
 use faer::{Conj, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
+use std::ops::RangeInclusive;
 
 /// To Qᵀ, the first block first, or to Q, the last one first.
 #[derive(Clone, Copy)]
@@ -97,9 +98,10 @@ impl Tridiagonal {
         direction: Direction,
         context: &Context,
     ) -> Result<()> {
-        /// Chunks of work that is worth dividing, and the columns that a chunk has at least.
+        /// Columns of a chunk: enough for fast products, few enough to stay in a core's cache.
+        const COLUMNS: RangeInclusive<usize> = 64..=256;
+        /// Chunks that are wanted, as far as there are columns for them.
         const CHUNKS: usize = 8;
-        const LEAST: usize = 32;
         context.check()?;
         let (n, count) = (self.size(), columns.ncols());
         if n < 2 || count == 0 {
@@ -108,7 +110,12 @@ impl Tridiagonal {
         let pieces = Pieces::of(n * n * count, context);
         // A block is applied in two products.
         let most = pieces.limit / (2 * n * self.factors.nrows());
-        let wanted = if pieces.par == Par::Seq { count } else { count.div_ceil(CHUNKS).max(LEAST) };
+        let wanted = match pieces.par {
+            Par::Seq => count,
+            _ => {
+                count.div_ceil(CHUNKS).next_multiple_of(16).clamp(*COLUMNS.start(), *COLUMNS.end())
+            }
+        };
         let chunk = wanted.min(most.max(1));
         let columns = columns.subrows_mut(1, n - 1);
         if chunk >= count {
