@@ -10,7 +10,7 @@ import numpy as np
 from . import _inputs
 from ._estimator import UNCHANGED, Estimator, not_fitted_error, warn
 from ._gfgcn import Model, fit
-from ._settings import filter_settings, model_settings, threads
+from ._settings import design_settings, ridge_settings, threads
 from ._types import Array
 
 
@@ -123,8 +123,10 @@ class GradientFreeClassifier(Estimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         checked = _inputs.check(given)
-        polynomial = filter_settings(self.filter, self.depth, self.tau, self.time)
-        settings = model_settings(self.kernel, self.lam, self.normalization, self.row_normalize, self.fit_intercept)
+        design = design_settings(
+            self.filter, self.depth, self.tau, self.time, self.normalization, self.row_normalize
+        )
+        ridge = ridge_settings(self.kernel, self.lam, self.fit_intercept)
         chooses = self._validation_nodes(given, validation, checked.rows)
         trains = checked.trains()
         if given.train is None:
@@ -132,7 +134,7 @@ class GradientFreeClassifier(Estimator):
         train = _inputs.training_nodes(trains)
         workers = threads(self.n_jobs)
         data = checked.dataset(workers)
-        model, (codes, scores, _) = fit(data, polynomial, settings, train, chooses, workers)
+        model, (codes, scores, _) = fit(data, design, ridge, train, chooses, workers)
         self._remember_features(checked.table.columns, checked.table.names)
         names = checked.labels.names
         self.classes_ = checked.labels.classes[[names.index(name) for name in model.classes]]
@@ -286,7 +288,8 @@ class GradientFreeClassifier(Estimator):
         """Reads a model, also one of the command line's.
 
         Classes are what the file calls them: integers if all names are whole numbers in increasing order, text otherwise.
-        ``n_jobs``, and ``tau`` or ``time`` of a filter that has none, are the defaults.
+        ``n_jobs``, and ``tau`` or ``time`` of a filter that has none, are the defaults. A model with several filters side
+        by side is refused: no parameters here say what it is.
         """
         model = Model.load(path)
         loaded = cls(**model.params())
