@@ -1,4 +1,4 @@
-"""Long work: other threads go on, and Ctrl-C ends it."""
+"""Long work: other threads go on, Ctrl-C ends it, and nobody pulls its data away."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from gfgcn import GraphFilter
+from gfgcn import GraphFilter, _inputs
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted as Linux does")
 
@@ -200,3 +200,16 @@ def test_an_exception_of_any_signal_s_handler_ends_the_work():
         """,
     )
     assert outcome == ["too", "late"]
+
+
+@pytest.mark.parametrize("view", [False, True], ids=["array", "view"])
+def test_lent_features_are_not_resized(view):
+    """Not even by those who say that they know better."""
+    owner = np.ones((50, 4), dtype=np.float32)
+    X = owner[10:] if view else owner
+    data = _inputs.check(_inputs.unpack(X, None, None)).dataset(1)
+    with pytest.raises(ValueError, match="cannot resize"):
+        owner.resize((1000, 1000), refcheck=False)
+    assert np.array_equal(data.features(), X)
+    del data, X
+    owner.resize((1000, 1000), refcheck=False)

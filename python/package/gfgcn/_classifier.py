@@ -103,7 +103,8 @@ class GradientFreeClassifier(Estimator):
         X : array or sparse matrix (nodes, features), data frame, or dict from node to features
             Also PyTorch Geometric's ``Data`` (``x``, ``edge_index``, ``edge_weight``, ``y``; not ``edge_attr``) or a dataset
             of ``gfgcn.datasets``, which hold everything; of those only the labels in ``train_mask`` are used. A C-ordered
-            float32 array is read where it is: it must not be changed while this runs.
+            float32 array is read where it is: no other thread may write to it while this runs. It cannot be resized
+            meanwhile, not even with ``refcheck=False``.
         y : array (nodes,), or dict from node to label
             Classes of any type; -1, NaN and None stand for unlabelled.
         adjacency : sparse matrix, array (nodes, nodes), edge_index (2, edges), (edge_index, weights), networkx graph
