@@ -11,12 +11,11 @@ use gfgcn_data::TableFiles;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// What can be filtered, fitted and predicted.
 #[pyclass(frozen, module = "gfgcn._gfgcn")]
 pub(crate) struct Dataset {
-    pub(crate) dataset: Arc<gfgcn::data::Dataset>,
+    pub(crate) dataset: gfgcn::data::Dataset,
 }
 
 /// Features before they are checked.
@@ -64,7 +63,7 @@ impl Dataset {
                 weights.map(|weights| weights.as_array().to_vec()),
             )),
         };
-        let dataset = work::run(py, threads, move || {
+        let dataset = work::run(py, threads, |_| {
             let features = match features {
                 Raw::Dense(matrix) => Features::dense(matrix)?,
                 Raw::Sparse { cols, offsets, columns, values } => {
@@ -93,15 +92,15 @@ impl Dataset {
                 None => Ok(dataset),
             }
         })?;
-        Ok(Dataset { dataset: Arc::new(dataset) })
+        Ok(Dataset { dataset })
     }
 
     /// A dataset by name or path.
     #[staticmethod]
     #[pyo3(signature = (source, data_dir=None))]
     fn open(py: Python<'_>, source: PathBuf, data_dir: Option<PathBuf>) -> PyResult<Self> {
-        let dataset = work::run(py, 0, move || gfgcn_datasets::open(&source, data_dir.as_deref()))?;
-        Ok(Dataset { dataset: Arc::new(dataset) })
+        let dataset = work::run(py, 0, |_| gfgcn_datasets::open(&source, data_dir.as_deref()))?;
+        Ok(Dataset { dataset })
     }
 
     /// A dataset from separate tables.
@@ -114,10 +113,9 @@ impl Dataset {
         labels: Option<PathBuf>,
     ) -> PyResult<Self> {
         let name = gfgcn_datasets::stem(&edges);
-        let dataset = work::run(py, 0, move || {
-            TableFiles { edges, features, labels, split: None }.read(&name)
-        })?;
-        Ok(Dataset { dataset: Arc::new(dataset) })
+        let dataset =
+            work::run(py, 0, |_| TableFiles { edges, features, labels, split: None }.read(&name))?;
+        Ok(Dataset { dataset })
     }
 
     /// The names of the built-in datasets.

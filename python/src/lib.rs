@@ -7,6 +7,7 @@ mod dataset;
 mod errors;
 mod evaluation;
 mod model;
+mod panics;
 mod settings;
 mod work;
 
