@@ -183,6 +183,7 @@ fn a_training_that_diverges_says_so() {
     });
     let split = &splits(&data, 1)[0];
     let model = Baseline::Gcn(Gcn::new(2));
+    let context = Context::default();
     let trainer =
         Trainer::new(&data, model, Training::default(), std::slice::from_ref(split), &context)
             .unwrap();
@@ -202,6 +203,7 @@ fn no_model_hides_that_it_diverged() {
     let data = Dataset::new("huge", graph, features, Labels::from_names(&names)).unwrap();
     let split = Split::new(60, (0..60).step_by(2).collect(), vec![], vec![1, 3]).unwrap();
     for model in models(2).into_iter().chain(models(8)) {
+        let context = Context::default();
         let trainer =
             Trainer::new(&data, model, Training::default(), std::slice::from_ref(&split), &context)
                 .unwrap();

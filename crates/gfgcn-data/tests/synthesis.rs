@@ -6,7 +6,7 @@ use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
 use gfgcn::split::{Ratio, Split};
-use gfgcn::{Options, Result};
+use gfgcn::{Result, Ridge};
 use gfgcn_data::{Synthetic, SyntheticShape, npz};
 use std::fs;
 use std::io::Read;
@@ -211,12 +211,11 @@ fn the_graph_tells_what_the_features_do_not() {
     let splits = (0..3).map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed));
     let filters = [(1, 1.0), (1, 0.05), (4, 0.05), (8, 0.05)];
     let evaluation = Evaluation {
-        filters: filters.map(|(depth, tau)| Filter::ssgc(depth, tau).unwrap()).to_vec(),
-        options: Options::default(),
+        designs: filters.map(|(depth, tau)| Filter::ssgc(depth, tau).unwrap().into()).to_vec(),
+        ridge: Ridge::default(),
         splits: splits.collect::<Result<_>>().unwrap(),
-        memory: u64::MAX,
     };
-    let outcomes = evaluation.run(&dataset, &|| ()).unwrap();
+    let outcomes = evaluation.run(&dataset, &Context::default()).unwrap();
     let [alone, near, wide, wider] = &outcomes[..] else { panic!("four filters") };
     let accuracy = [alone, near, wide, wider].map(|outcome| outcome.accuracy().mean);
     assert!((25.0..45.0).contains(&accuracy[0]), "{accuracy:?}");
