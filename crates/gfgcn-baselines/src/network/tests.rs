@@ -73,7 +73,8 @@ fn linear_models() {
         let rows: Vec<u32> = (0..ROWS.len() as u32).collect();
         tape.cross_entropy(&scores, &rows, &classes())
     });
-    let kernel = gfgcn::linalg::gram_of_rows(&filtered.to_f64()).to_f32();
+    let context = gfgcn::context::Context::default();
+    let kernel = gfgcn::linalg::gram_of_rows(&filtered.to_f64(), &context).unwrap().to_f32();
     let constants = [kernel, random::uniform(ROWS.len(), CLASSES, 1.0, &mut random)];
     let parameters = start(Dual::parameters(ROWS.len(), CLASSES), &mut random);
     let dual = Dual { filter: Filter::sgc(2).unwrap(), lambda: 0.7 };

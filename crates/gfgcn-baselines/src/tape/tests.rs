@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::random::{initial_weights, uniform};
-use gfgcn::graph::Normalization;
 use gfgcn::matrix::SparseMatrix;
 
 /// A graph of 14 nodes, with a hub, a leaf and cycles.
