@@ -4,21 +4,28 @@ use gfgcn::matrix::Matrix;
 use gfgcn::{Error, Result};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
+    PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyWeakrefReference;
 use std::sync::Arc;
 
-/// The numbers of an array of Python's, which stays alive for as long as this does.
+/// The numbers of an array of Python's, which neither move nor go away for as long as this lives.
+///
+/// Keeping a reference to the array is not enough: `array.resize(…, refcheck=False)` frees the numbers whoever has one.
+/// It is refused for an array with weak references (but not for one whose buffer was exported), so there is one to
+/// every array on the way to the numbers: a view, and the array that owns them. Two things are not in our hands. One
+/// can still write to the array from another thread, which `fit` asks not to do; and `array.__setstate__` and, in
+/// older versions of NumPy, assigning to `array.data` pull the numbers away from under every view, NumPy's own too.
 struct Lent {
     _array: Py<PyArray2<f32>>,
+    _pins: Vec<Py<PyWeakrefReference>>,
     start: *const f32,
     len: usize,
 }
 
-// SAFETY: only read through, and the array neither moves nor goes away: it is ours too, and NumPy resizes
-// none that others hold.
+// SAFETY: only read through, and the numbers stay where they are, as above.
 unsafe impl Send for Lent {}
 // SAFETY: as above.
 unsafe impl Sync for Lent {}
@@ -35,8 +42,21 @@ pub(crate) fn lend(array: &PyReadonlyArray2<'_, f32>) -> PyResult<Matrix<f32>> {
     let entries = array.as_slice().map_err(|_| PyValueError::new_err("X is not C-contiguous"))?;
     let (rows, cols) = (array.shape()[0], array.shape()[1]);
     let (start, len) = (entries.as_ptr(), entries.len());
-    let lent = Lent { _array: (**array).clone().unbind(), start, len };
+    let array: &Bound<'_, PyArray2<f32>> = array;
+    let lent = Lent { _array: array.clone().unbind(), _pins: pins(array.as_any())?, start, len };
     Matrix::shared(rows, cols, Arc::new(lent)).map_err(crate::errors::raise)
+}
+
+/// Weak references to an array and to those that it is a view of, during which none of them is resized. What is no
+/// array and lends its memory to one, such as a `bytearray`, refuses to be resized by itself.
+fn pins(array: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyWeakrefReference>>> {
+    let mut pins = Vec::new();
+    let mut next = array.clone();
+    while next.cast::<PyUntypedArray>().is_ok() {
+        pins.push(PyWeakrefReference::new(&next)?.unbind());
+        next = next.getattr("base")?;
+    }
+    Ok(pins)
 }
 
 /// Numbers of rows, columns or nodes, in either of the widths that SciPy uses.

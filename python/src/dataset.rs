@@ -1,6 +1,7 @@
 //! Graph, features and labels together, built from arrays or read from files.
 
 use crate::arrays::{Csr, Indices, array, lend, numbers};
+use crate::columns::Columns;
 use crate::work;
 use gfgcn::data::Labels;
 use gfgcn::features::Features;
@@ -10,12 +11,11 @@ use gfgcn_data::TableFiles;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// What can be filtered, fitted and predicted.
 #[pyclass(frozen, module = "gfgcn._gfgcn")]
 pub(crate) struct Dataset {
-    pub(crate) dataset: Arc<gfgcn::data::Dataset>,
+    pub(crate) dataset: gfgcn::data::Dataset,
 }
 
 /// Features before they are checked.
@@ -25,8 +25,8 @@ pub(crate) enum Table<'py> {
     Sparse((Csr<'py>, usize)),
 }
 
-type CsrArrays<'py> =
-    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f32>>);
+/// Row offsets, columns in 32 or 64 bits, values.
+type CsrArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Bound<'py, PyArray1<f32>>);
 
 #[pymethods]
 impl Dataset {
@@ -63,7 +63,7 @@ impl Dataset {
                 weights.map(|weights| weights.as_array().to_vec()),
             )),
         };
-        let dataset = work::run(py, threads, move || {
+        let dataset = work::run(py, threads, |_| {
             let features = match features {
                 Raw::Dense(matrix) => Features::dense(matrix)?,
                 Raw::Sparse { cols, offsets, columns, values } => {
@@ -92,15 +92,15 @@ impl Dataset {
                 None => Ok(dataset),
             }
         })?;
-        Ok(Dataset { dataset: Arc::new(dataset) })
+        Ok(Dataset { dataset })
     }
 
     /// A dataset by name or path.
     #[staticmethod]
     #[pyo3(signature = (source, data_dir=None))]
     fn open(py: Python<'_>, source: PathBuf, data_dir: Option<PathBuf>) -> PyResult<Self> {
-        let dataset = work::run(py, 0, move || gfgcn_datasets::open(&source, data_dir.as_deref()))?;
-        Ok(Dataset { dataset: Arc::new(dataset) })
+        let dataset = work::run(py, 0, |_| gfgcn_datasets::open(&source, data_dir.as_deref()))?;
+        Ok(Dataset { dataset })
     }
 
     /// A dataset from separate tables.
@@ -113,10 +113,9 @@ impl Dataset {
         labels: Option<PathBuf>,
     ) -> PyResult<Self> {
         let name = gfgcn_datasets::stem(&edges);
-        let dataset = work::run(py, 0, move || {
-            TableFiles { edges, features, labels, split: None }.read(&name)
-        })?;
-        Ok(Dataset { dataset: Arc::new(dataset) })
+        let dataset =
+            work::run(py, 0, |_| TableFiles { edges, features, labels, split: None }.read(&name))?;
+        Ok(Dataset { dataset })
     }
 
     /// The names of the built-in datasets.
@@ -168,16 +167,14 @@ impl Dataset {
     fn adjacency<'py>(&self, py: Python<'py>) -> CsrArrays<'py> {
         let graph = self.dataset.graph();
         let offsets: Vec<i64> = graph.offsets().iter().map(|&offset| offset as i64).collect();
-        let (mut columns, mut weights) = (Vec::new(), Vec::new());
-        for node in 0..graph.nodes() {
-            let neighbours = graph.neighbours(node);
-            columns.extend(neighbours.iter().map(|&neighbour| neighbour as i32));
-            match graph.weights(node) {
-                Some(own) => weights.extend_from_slice(own),
-                None => weights.resize(columns.len(), 1.0),
-            }
-        }
-        (offsets.into_pyarray(py), columns.into_pyarray(py), weights.into_pyarray(py))
+        let nodes = 0..graph.nodes();
+        let neighbours = nodes.clone().flat_map(|node| graph.neighbours(node)).copied();
+        let columns = Columns::new(neighbours, graph.nodes());
+        let weights: Vec<f32> = match graph.is_weighted() {
+            true => nodes.filter_map(|node| graph.weights(node)).flatten().copied().collect(),
+            false => vec![1.0; 2 * graph.edges()],
+        };
+        (offsets.into_pyarray(py), column_array(py, columns), weights.into_pyarray(py))
     }
 
     /// The features: a dense array, or compressed rows with the number of columns.
@@ -186,15 +183,22 @@ impl Dataset {
             Features::Dense(matrix) => Ok(array(py, matrix.clone())?.into_any()),
             Features::Sparse(matrix) => {
                 let offsets: Vec<i64> = matrix.offsets().iter().map(|&o| o as i64).collect();
-                let columns: Vec<i32> = matrix.indices().iter().map(|&j| j as i32).collect();
+                let columns = Columns::new(matrix.indices().iter().copied(), matrix.cols());
                 let arrays: CsrArrays<'_> = (
                     offsets.into_pyarray(py),
-                    columns.into_pyarray(py),
+                    column_array(py, columns),
                     matrix.values().to_vec().into_pyarray(py),
                 );
                 Ok((arrays, matrix.cols()).into_pyobject(py)?.into_any())
             }
         }
+    }
+}
+
+fn column_array(py: Python<'_>, columns: Columns) -> Bound<'_, PyAny> {
+    match columns {
+        Columns::Short(columns) => columns.into_pyarray(py).into_any(),
+        Columns::Long(columns) => columns.into_pyarray(py).into_any(),
     }
 }
 

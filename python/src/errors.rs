@@ -26,6 +26,14 @@ pub(crate) fn raise(error: Error) -> PyErr {
     }
 }
 
+/// The same error about a parameter that Python has another name for.
+pub(crate) fn called(name: &'static str, error: Error) -> Error {
+    match error {
+        Error::Parameter { value, expected, .. } => Error::Parameter { name, value, expected },
+        other => other,
+    }
+}
+
 fn innermost(error: &Error) -> &Error {
     match error {
         Error::InFile { source, .. } => innermost(source),

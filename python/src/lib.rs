@@ -2,10 +2,12 @@
 //! kinds of graphs, labels of any type) is in the Python half, `gfgcn/`.
 
 mod arrays;
+mod columns;
 mod dataset;
 mod errors;
 mod evaluation;
 mod model;
+mod panics;
 mod settings;
 mod work;
 

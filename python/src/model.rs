@@ -3,27 +3,23 @@
 use crate::arrays::{array, nodes};
 use crate::dataset::Dataset;
 use crate::errors::raise;
-use crate::settings::{FilterSettings, Settings};
+use crate::settings::{DesignSettings, RidgeSettings, add_filter};
 use crate::work;
-use gfgcn::filter::{Filter, FilterBank, propagate};
-use gfgcn::graph::Propagator;
+use gfgcn::driver::{Driver, Rows};
 use gfgcn::model::Predictions;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
-use gfgcn::{Classifier, memory};
+use gfgcn::{Classifier, Ridge, RowScaling};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
-use pyo3::exceptions::PyFileExistsError;
+use pyo3::exceptions::{PyFileExistsError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
-use std::sync::Arc;
-
-const LESS_MEMORY: &str = "use fewer nodes, or a machine with more memory";
 
 /// A trained model.
 #[pyclass(frozen, module = "gfgcn._gfgcn")]
 pub(crate) struct Model {
-    model: Arc<gfgcn::Model>,
+    model: gfgcn::Model,
 }
 
 /// The predicted class (a position in the model's classes) and the scores of every node, and what a person
@@ -42,51 +38,48 @@ fn predicted(py: Python<'_>, predictions: Predictions) -> PyResult<Predicted<'_>
 
 /// Trains on some nodes, chooses λ on others where that was asked for, and predicts every node.
 #[pyfunction]
-#[pyo3(signature = (dataset, filter, settings, train, validation, threads=0))]
+#[pyo3(signature = (dataset, design, ridge, train, validation, threads=0))]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
     dataset: &Dataset,
-    filter: FilterSettings,
-    settings: Settings,
+    design: DesignSettings,
+    ridge: RidgeSettings,
     train: PyReadonlyArray1<'py, i64>,
     validation: PyReadonlyArray1<'py, i64>,
     threads: usize,
 ) -> PyResult<(Model, Predicted<'py>)> {
-    let classifier = Classifier::new(filter.filter()?).options(settings.options()?);
-    let data = dataset.dataset.clone();
+    let classifier = Classifier::new(design.design()?).with_ridge(ridge.ridge()?);
+    let data = &dataset.dataset;
     let split = Split::new(data.nodes(), nodes(&train), nodes(&validation), Vec::new());
     let split = split.map_err(raise)?;
-    let (model, predictions) = work::run(py, threads, move || {
-        memory::check("training", classifier.fit_memory(&data, &split)?, LESS_MEMORY)?;
-        let model = classifier.fit(&data, &split)?;
-        memory::check("predicting", model.predict_memory(&data), LESS_MEMORY)?;
-        let predictions = model.predict(&data)?;
+    let (model, predictions) = work::run(py, threads, |context| {
+        let model = classifier.fit(data, &split, context)?;
+        let predictions = model.predict(data, context)?;
         Ok((model, predictions))
     })?;
-    Ok((Model { model: Arc::new(model) }, predicted(py, predictions)?))
+    Ok((Model { model }, predicted(py, predictions)?))
 }
 
 /// F = p(Â) X in single precision, nodes × features.
 #[pyfunction]
-#[pyo3(name = "filter", signature = (dataset, filter, settings, threads=0))]
+#[pyo3(name = "filter", signature = (dataset, design, threads=0))]
 pub(crate) fn filter<'py>(
     py: Python<'py>,
     dataset: &Dataset,
-    filter: FilterSettings,
-    settings: Settings,
+    design: DesignSettings,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-    let (filter, options) = (filter.filter()?, settings.options()?);
-    let data = dataset.dataset.clone();
-    let filtered = work::run(py, threads, move || {
-        let entries = data.features().rows() as u64 * data.features().cols() as u64;
-        // The filtered features in the blocks they come in, and once more in one piece.
-        memory::check("filtering", 2 * 4 * entries, LESS_MEMORY)?;
-        let features = options.prepare(data.features());
-        let bank = FilterBank::new(&[filter], options.tolerance);
-        let propagator = Propagator::new(data.graph(), options.normalization)
-            .prepared_for(bank.products() * features.cols());
-        Ok(propagate::<f32>(&propagator, &bank, &*features, None)[0].to_native())
+    let (data, design) = (&dataset.dataset, design.design()?);
+    let filtered = work::run(py, threads, |context| {
+        let driver = Driver::new(data, &[design], Rows::All, 0);
+        // They come in blocks, and are copied into one piece.
+        let copy = 4 * data.nodes() as u64 * driver.columns(0) as u64;
+        let _lease = context.memory().reserve(
+            "filtering",
+            driver.least_memory() + copy,
+            "use fewer nodes, or a machine with more memory",
+        )?;
+        Ok(driver.run(0..1, context)?.remove(0).to_matrix())
     })?;
     array(py, filtered)
 }
@@ -101,12 +94,8 @@ impl Model {
         dataset: &Dataset,
         threads: usize,
     ) -> PyResult<Predicted<'py>> {
-        let (model, data) = (self.model.clone(), dataset.dataset.clone());
-        let predictions = work::run(py, threads, move || {
-            memory::check("predicting", model.predict_memory(&data), LESS_MEMORY)?;
-            model.predict(&data)
-        })?;
-        predicted(py, predictions)
+        let predict = |context: &_| self.model.predict(&dataset.dataset, context);
+        predicted(py, work::run(py, threads, predict)?)
     }
 
     /// The bytes of the model file.
@@ -117,8 +106,7 @@ impl Model {
     /// A model from the bytes of its file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        let model = gfgcn::Model::from_bytes(bytes).map_err(raise)?;
-        Ok(Model { model: Arc::new(model) })
+        Ok(Model { model: gfgcn::Model::from_bytes(bytes).map_err(raise)? })
     }
 
     fn __reduce__<'py>(
@@ -142,7 +130,7 @@ impl Model {
     /// Reads a model file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        Ok(Model { model: Arc::new(gfgcn::Model::load(&path).map_err(raise)?) })
+        Ok(Model { model: gfgcn::Model::load(&path).map_err(raise)? })
     }
 
     /// The names of the classes.
@@ -159,7 +147,7 @@ impl Model {
     /// The accuracy by which λ was chosen, if it was.
     #[getter]
     fn selection_accuracy(&self) -> Option<f64> {
-        self.model.training().selection_accuracy
+        self.model.provenance().selection_accuracy
     }
 
     #[getter]
@@ -174,18 +162,23 @@ impl Model {
 
     /// What an estimator would have been asked to be.
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let design = self.model.design();
+        let [channel] = design.channels() else {
+            let problem =
+                format!("no estimator has several filters side by side, as this model: {design}");
+            return Err(PyValueError::new_err(problem));
+        };
+        let Ridge { kernel, selection, intercept } = self.model.ridge();
         let params = PyDict::new(py);
-        let options = self.model.options();
-        filter_params(&params, self.model.filter())?;
-        params.set_item("kernel", options.kernel.to_string())?;
-        match options.selection {
-            Selection::LeaveOneOut => params.set_item("lam", "loo")?,
-            Selection::Validation => params.set_item("lam", "validation")?,
-            _ => params.set_item("lam", self.model.lambda())?,
+        add_filter(&params, channel.filter)?;
+        params.set_item("kernel", kernel.to_string())?;
+        match selection {
+            Selection::Fixed { .. } => params.set_item("lam", self.model.lambda())?,
+            chosen => params.set_item("lam", chosen.to_string())?,
         }
-        params.set_item("normalization", options.normalization.to_string())?;
-        params.set_item("row_normalize", options.row_normalize)?;
-        params.set_item("fit_intercept", options.intercept)?;
+        params.set_item("normalization", channel.operator.to_string())?;
+        params.set_item("row_normalize", channel.rows == RowScaling::Sum)?;
+        params.set_item("fit_intercept", intercept)?;
         Ok(params)
     }
 
@@ -193,21 +186,5 @@ impl Model {
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Weights<'py>>> {
         let Some((weights, intercept)) = self.model.weights() else { return Ok(None) };
         Ok(Some((array(py, weights.clone())?, intercept.to_vec().into_pyarray(py))))
-    }
-}
-
-/// Adds a filter's parameters to those of an estimator.
-pub(crate) fn filter_params(params: &Bound<'_, PyDict>, filter: Filter) -> PyResult<()> {
-    params.set_item("depth", filter.depth())?;
-    match filter {
-        Filter::Sgc { .. } => params.set_item("filter", "sgc"),
-        Filter::Ssgc { tau, .. } => {
-            params.set_item("filter", "ssgc")?;
-            params.set_item("tau", tau)
-        }
-        Filter::Dgc { time, .. } => {
-            params.set_item("filter", "dgc")?;
-            params.set_item("time", time)
-        }
     }
 }

@@ -1,90 +1,71 @@
-//! What an estimator was asked to be, from its parameters.
+//! What an estimator was asked to be: its parameters as the library's values, and back.
 
-use crate::errors::raise;
-use gfgcn::filter::{Filter, MAX_DEPTH};
-use gfgcn::graph::Normalization;
+use crate::errors::{called, raise};
+use gfgcn::filter::Filter;
+use gfgcn::graph::Operator;
 use gfgcn::ridge::Selection;
-use gfgcn::{Error, Options, Result};
+use gfgcn::{Design, Ridge, RowScaling};
 use pyo3::prelude::*;
-use std::fmt::Display;
+use pyo3::types::PyDict;
+use std::collections::HashMap;
 
-/// A filter, as a mapping.
+/// What is computed from graph and features, as a mapping.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct FilterSettings {
+pub(crate) struct DesignSettings {
     filter: String,
-    depth: i64,
-    tau: f64,
-    time: f64,
-}
-
-impl FilterSettings {
-    pub(crate) fn filter(&self) -> PyResult<Filter> {
-        self.checked().map_err(raise)
-    }
-
-    fn checked(&self) -> Result<Filter> {
-        let depth = usize::try_from(self.depth).map_err(|_| {
-            let expected = format!("a whole number from 1 to {MAX_DEPTH}");
-            Error::parameter("depth", self.depth, expected)
-        })?;
-        match self.filter.as_str() {
-            "sgc" => Filter::sgc(depth),
-            "ssgc" => Filter::ssgc(depth, self.tau),
-            "dgc" => Filter::dgc(depth, self.time),
-            other => Err(Error::parameter("filter", other, "sgc, ssgc or dgc")),
-        }
-    }
-}
-
-/// Refuses parameters that no model can have, before there are data.
-#[pyfunction]
-pub(crate) fn check(filter: FilterSettings, settings: Settings) -> PyResult<()> {
-    filter.filter().and_then(|_| settings.options()).map(drop)
-}
-
-/// Everything else that decides a model, as a mapping.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Settings {
-    kernel: String,
-    lam: Lambda,
+    /// Parameters of filters by name, of which each filter takes its own.
+    numbers: HashMap<String, f64>,
     normalization: String,
     row_normalize: bool,
+}
+
+impl DesignSettings {
+    pub(crate) fn design(&self) -> PyResult<Design> {
+        let filter = Filter::named(&self.filter, |name| self.numbers.get(name).copied());
+        let rows = if self.row_normalize { RowScaling::Sum } else { RowScaling::Plain };
+        let design = Design::from(filter.map_err(raise)?).with_rows(rows);
+        Ok(design.with_operator(operator(&self.normalization)?))
+    }
+}
+
+/// How that is learnt from, as a mapping.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct RidgeSettings {
+    kernel: String,
+    lam: String,
     fit_intercept: bool,
 }
 
-/// `"loo"`, `"validation"` or a number.
-#[derive(FromPyObject)]
-enum Lambda {
-    ChosenBy(String),
-    Given(f64),
-}
-
-impl Settings {
-    pub(crate) fn options(&self) -> PyResult<Options> {
-        self.checked().map_err(raise)
-    }
-
-    fn checked(&self) -> Result<Options> {
-        let refused = |value: &dyn Display| {
-            Error::parameter("lam", value, "loo, validation or a positive finite number")
-        };
-        let selection = match &self.lam {
-            Lambda::Given(lambda) => Selection::fixed(*lambda).map_err(|_| refused(lambda))?,
-            Lambda::ChosenBy(how) => match how.as_str() {
-                "loo" => Selection::LeaveOneOut,
-                "validation" => Selection::Validation,
-                _ => return Err(refused(how)),
-            },
-        };
-        Ok(Options {
-            kernel: self.kernel.parse()?,
-            selection,
-            normalization: self.normalization.parse::<Normalization>()?,
-            row_normalize: self.row_normalize,
+impl RidgeSettings {
+    pub(crate) fn ridge(&self) -> PyResult<Ridge> {
+        let selection: gfgcn::Result<Selection> = self.lam.parse();
+        Ok(Ridge {
+            kernel: self.kernel.parse().map_err(raise)?,
+            selection: selection.map_err(|error| raise(called("lam", error)))?,
             intercept: self.fit_intercept,
-            ..Options::default()
         })
     }
+}
+
+/// Â, which Python knows by its normalisation.
+pub(crate) fn operator(normalization: &str) -> PyResult<Operator> {
+    normalization.parse().map_err(|error| raise(called("normalization", error)))
+}
+
+/// Refuses parameters that no filter can have, before there are data.
+#[pyfunction]
+pub(crate) fn check(design: DesignSettings) -> PyResult<()> {
+    design.design().map(drop)
+}
+
+/// Adds a filter to the parameters of an estimator.
+pub(crate) fn add_filter(params: &Bound<'_, PyDict>, filter: Filter) -> PyResult<()> {
+    params.set_item("filter", filter.name())?;
+    for (name, value) in filter.parameters() {
+        params.set_item(name, value)?;
+    }
+    // The one that is a whole number to Python.
+    params.set_item("depth", filter.depth())
 }

@@ -1,10 +1,15 @@
 //! Long work: without the interpreter's lock, and ended by Ctrl-C.
+//!
+//! A call returns after its work has ended, never before, whatever happens: the work borrows from the caller, down
+//! to the numbers of arrays of Python's, and nobody wants to pay for a result that nobody waits for.
 
 use crate::errors::raise;
-use gfgcn::{Result, Stop};
+use crate::panics;
+use gfgcn::Result;
+use gfgcn::context::{Cancel, Context, Engine, Memory};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -13,34 +18,48 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs work on so many threads (0: as many as there are cores) while other threads of Python go on.
 ///
-/// After Ctrl-C this returns at once; what the work is busy with ends at its next step.
-pub(crate) fn run<R: Send + 'static>(
+/// What a signal's handler raises, such as the `KeyboardInterrupt` of Ctrl-C, cancels the work and is raised here
+/// once the work has given up, which it does at its next step.
+pub(crate) fn run<R: Send>(
     py: Python<'_>,
     threads: usize,
-    work: impl FnOnce() -> Result<R> + Send + 'static,
+    work: impl FnOnce(&Context) -> Result<R> + Send,
 ) -> PyResult<R> {
-    let stop = Stop::default();
-    let (sender, mut receiver) = channel();
-    let worker = {
-        let stop = stop.clone();
-        thread::Builder::new().spawn(move || {
-            // Nobody listens any more after Ctrl-C.
-            let _ = sender.send(stop.run(threads, work));
-        })?
-    };
+    let cancel = Cancel::default();
+    let context = Context::default()
+        .with_cancel(cancel.clone())
+        .with_memory(Memory::of_machine())
+        .with_engine(Engine::with_threads(threads).map_err(raise)?);
+    let (working, end) = channel();
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().name("gfgcn".into()).spawn_scoped(scope, || {
+            let _until_here = working;
+            context.run(|| work(&context))
+        })?;
+        let interrupted = wait(py, end).inspect_err(|_| cancel.cancel());
+        let ended = py.detach(|| worker.join()).map_err(|payload| {
+            let text = panics::message(&*payload);
+            let place = "where it is was printed to standard error";
+            PyRuntimeError::new_err(format!("a mistake in gfgcn: {text} ({place})"))
+        });
+        match (interrupted, ended) {
+            (Ok(()), ended) => ended?.map_err(raise),
+            (Err(exception), Ok(_)) => Err(exception),
+            (Err(exception), Err(panic)) => {
+                exception.set_cause(py, Some(panic));
+                Err(exception)
+            }
+        }
+    })
+}
+
+/// Waits until the other side is gone; the error is what a signal's handler raised in the meantime.
+fn wait(py: Python<'_>, mut end: Receiver<()>) -> PyResult<()> {
     loop {
-        let answers = &mut receiver;
-        match py.detach(move || answers.recv_timeout(PATIENCE)) {
-            Ok(Some(result)) => return result.map_err(raise),
-            Err(RecvTimeoutError::Timeout) => {
-                py.check_signals().inspect_err(|_| stop.request())?;
-            }
-            Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-                let panic = py.detach(|| worker.join()).err();
-                let text = panic.as_ref().and_then(|panic| panic.downcast_ref::<String>());
-                let text = text.map_or("the work ended without a result", String::as_str);
-                return Err(PyRuntimeError::new_err(format!("a mistake in gfgcn: {text}")));
-            }
+        let end = &mut end;
+        match py.detach(move || end.recv_timeout(PATIENCE)) {
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
 }

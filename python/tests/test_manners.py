@@ -1,14 +1,10 @@
 """What users expect of an estimator and of a package."""
 
 import copy
-import os
 import pickle
-import signal
 import subprocess
 import sys
 import textwrap
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -176,70 +172,6 @@ def test_results_show_themselves(cora):
     tuned = tune(cora)
     assert "the choice of 168 combinations, expected accuracy" in repr(tuned)
     assert "<table>" in tuned._repr_html_()
-
-
-LONG = textwrap.dedent(
-    """
-    import numpy as np
-    from gfgcn import GraphFilter
-    nodes = 300_000
-    rng = np.random.default_rng(0)
-    edges = rng.integers(0, nodes, size=(2, 3_000_000))
-    X = rng.normal(size=(nodes, 64)).astype(np.float32)
-    model = GraphFilter("sgc", depth=4000, adjacency=edges)
-    """
-)
-
-
-def test_the_lock_is_released(small):
-    """Another thread of Python counts while the engine works."""
-    space = {}
-    with pytest.warns(gfgcn.GraphWarning):
-        exec(LONG.replace("300_000", "30_000").replace("3_000_000", "300_000").replace("4000", "40"), space)
-        counted = []
-        done = threading.Event()
-
-        def count():
-            while not done.is_set():
-                counted.append(1)
-                time.sleep(0.001)
-
-        thread = threading.Thread(target=count)
-        thread.start()
-        start = time.monotonic()
-        space["model"].fit_transform(space["X"])
-        elapsed = time.monotonic() - start
-        done.set()
-        thread.join()
-    # A thousandth of a second each, with a generous allowance for a busy machine.
-    assert len(counted) > elapsed / 0.001 / 50
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-def test_interrupt():
-    """Ctrl-C ends work of minutes, and the interpreter lives on."""
-    program = LONG + textwrap.dedent(
-        """
-        import time, warnings
-        warnings.simplefilter("ignore")
-        print("go", flush=True)
-        try:
-            model.fit_transform(X)
-        except KeyboardInterrupt:
-            print("stopped", flush=True)
-            print(np.array_equal(GraphFilter("sgc", 1).fit_transform(np.eye(3)), np.eye(3)))
-        """
-    )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout.readline() == "go\n"
-        time.sleep(3)
-        child.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        assert child.stdout.readline() == "stopped\n"
-        # It is to be 0.3 s at most, and is; a test on a busy machine has to be more patient.
-        assert time.monotonic() - start < 2
-        assert child.stdout.read() == "True\n"
-        assert child.wait() == 0
 
 
 def test_importing_is_light():

@@ -2,10 +2,12 @@
 //! PubMed's training part.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use gfgcn::graph::{Graph, Normalization, Propagator};
-use gfgcn::linalg::{Tridiagonal, gram_of_columns, gram_of_rows};
+use gfgcn::context::Context;
+use gfgcn::graph::{Graph, Operator};
+use gfgcn::head::Head;
+use gfgcn::linalg::{Cholesky, Tridiagonal, gram_of_columns, gram_of_rows};
 use gfgcn::matrix::Matrix;
-use gfgcn::ridge::{RidgePath, Targets, penalty_grid};
+use gfgcn::ridge::{RidgePath, penalty_grid};
 use std::hint::black_box;
 
 const NODES: usize = 20_000;
@@ -30,40 +32,58 @@ fn product(c: &mut Criterion) {
     let end = |k: usize| (scrambled(k) % NODES as u64) as u32;
     let edges: Vec<(u32, u32)> = (0..EDGES).map(|k| (end(2 * k), end(2 * k + 1))).collect();
     let (graph, _) = Graph::from_edges(NODES, &edges, None).expect("the nodes are in range");
-    let propagator = Propagator::new(&graph, Normalization::Symmetric);
+    let adjacency = graph.adjacency(Operator::default());
     let mut group = c.benchmark_group("product");
     for columns in [1, 8, 64, FEATURES] {
         let x = Matrix::from_fn(NODES, columns, |i, j| value(i, j) as f32);
         let mut out = Matrix::zeros(NODES, columns);
         group.bench_function(format!("{columns} columns"), |b| {
-            b.iter(|| propagator.multiply(black_box(&x), &mut out));
+            b.iter(|| adjacency.multiply(black_box(&x), &mut out));
         });
     }
 }
 
 fn gram(c: &mut Criterion) {
-    let features = Matrix::from_fn(TRAIN, FEATURES, value);
+    let (features, context) = (Matrix::from_fn(TRAIN, FEATURES, value), Context::default());
     let mut group = c.benchmark_group("gram");
-    group.bench_function("of columns", |b| b.iter(|| gram_of_columns(black_box(&features))));
-    group.bench_function("of rows", |b| b.iter(|| gram_of_rows(black_box(&features))));
+    group.bench_function("of columns", |b| {
+        b.iter(|| gram_of_columns(black_box(&features), &context))
+    });
+    group.bench_function("of rows", |b| b.iter(|| gram_of_rows(black_box(&features), &context)));
 }
 
 fn factorisation(c: &mut Criterion) {
-    let gram = gram_of_columns(&Matrix::from_fn(TRAIN, FEATURES, value));
-    c.bench_function("tridiagonal reduction", |b| {
-        b.iter_batched(|| gram.clone(), Tridiagonal::reduce, BatchSize::LargeInput);
-    });
+    let context = Context::default();
+    for size in [100, FEATURES, TRAIN] {
+        let features = Matrix::from_fn(size + 10, size, value);
+        let gram = gram_of_columns(&features, &context).expect("never cancelled");
+        let mut group = c.benchmark_group(format!("factorisation of size {size}"));
+        group.bench_function("tridiagonal", |b| {
+            let reduce = |gram| Tridiagonal::reduce(gram, &context);
+            b.iter_batched(|| gram.clone(), reduce, BatchSize::LargeInput);
+        });
+        group.bench_function("Cholesky", |b| {
+            let factorise = |gram| Cholesky::new(gram, &context);
+            b.iter_batched(|| gram.clone(), factorise, BatchSize::LargeInput);
+        });
+    }
 }
 
 fn path(c: &mut Criterion) {
-    let classes = (0..TRAIN).map(|i| (scrambled(i) % CLASSES as u64) as u32).collect();
-    let targets = Targets::encode(classes, CLASSES);
-    let path = RidgePath::primal(Matrix::from_fn(TRAIN, FEATURES, value), targets, false);
+    let context = Context::default();
+    let classes = (0..TRAIN).map(|i| Some((scrambled(i) % CLASSES as u64) as u32)).collect();
+    let head = Head::classes((0..CLASSES).map(|class| class.to_string()).collect());
+    let targets = head.targets(classes);
+    let features = Matrix::from_fn(TRAIN, FEATURES, value);
+    let path = RidgePath::primal(features, targets.matrix().clone(), false, &context);
+    let path = path.expect("never cancelled");
     let penalties = penalty_grid(path.scale());
     let mut group = c.benchmark_group("path");
-    group.bench_function("one solution", |b| b.iter(|| path.solve(black_box(penalties[12]))));
+    group.bench_function("one solution", |b| {
+        b.iter(|| path.solve(black_box(penalties[12]), &context))
+    });
     group.bench_function("leave-one-out of 25", |b| {
-        b.iter(|| path.leave_one_out_candidates(black_box(&penalties), CLASSES));
+        b.iter(|| targets.judge_left_out(&path, black_box(&penalties), &context));
     });
 }
 

@@ -5,6 +5,7 @@ use crate::data::{dense, read, read_splits};
 use crate::protocol::serve;
 use crate::tasks::check_model;
 use anyhow::Result;
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::filter::{DEFAULT_DEPTH, DEFAULT_TAU, Filter};
@@ -53,9 +54,10 @@ impl Arrays {
         let labels = Labels::from_ids(&self.labels, Some(classes))?;
         let data = Dataset::new("arrays", graph, Features::dense(features)?, labels)?;
         let split = Split::all_labelled(data.labels())?;
-        let model =
-            Classifier::new(Filter::ssgc(DEFAULT_DEPTH, DEFAULT_TAU)?).fit(&data, &split)?;
-        let predictions = model.predict(&data)?;
+        let context = Context::default();
+        let classifier = Classifier::new(Filter::ssgc(DEFAULT_DEPTH, DEFAULT_TAU)?);
+        let model = classifier.fit(&data, &split, &context)?;
+        let predictions = model.predict(&data, &context)?;
         Ok((model, predictions))
     }
 }

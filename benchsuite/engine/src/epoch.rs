@@ -2,13 +2,12 @@
 
 use crate::data::{read, read_splits};
 use crate::protocol::{Findings, Measured, serve_measured};
-use anyhow::Result;
-use clap::ValueEnum;
+use anyhow::{Context as _, Result};
+use gfgcn::context::Context;
 use gfgcn::metrics::test_accuracy;
 use gfgcn::split::Split;
-use gfgcn_baselines::{Baseline, Gat, Gcn, Trained, Trainer, Training};
+use gfgcn_baselines::{Epoch, Method, Trained, Trainer, Training};
 use serde_json::json;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice;
 use std::time::{Duration, Instant};
@@ -17,32 +16,19 @@ use std::time::{Duration, Instant};
 const EPOCHS: usize = 100;
 /// The first epochs, which are not timed: they find cold caches and take memory that later ones have.
 const WARM_UP: usize = 10;
-const DEPTH: usize = 2;
+const DEPTH: f64 = 2.0;
 /// The same in every repetition, so that all of them do the same work.
 const SEED: u64 = 0;
 
-/// The networks that are trained, with their papers' sizes.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum ModelName {
-    Gcn,
-    Gat,
-}
-
-impl ModelName {
-    fn baseline(self) -> Baseline {
-        match self {
-            ModelName::Gcn => Baseline::Gcn(Gcn::new(DEPTH)),
-            ModelName::Gat => Baseline::Gat(Gat::new(DEPTH)),
-        }
-    }
-}
-
 /// Forward, backward and Adam's step; the mean over the epochs after the first ones.
-pub(crate) fn epoch(data: &Path, splits: &Path, model: ModelName) -> Result<()> {
+pub(crate) fn epoch(data: &Path, splits: &Path, model: &str) -> Result<()> {
+    let method = Method::named(model, |parameter| (parameter == "depth").then_some(DEPTH))?;
+    let baseline = method.trained().context("a model in closed form has no epochs")?;
     let data = read(data)?;
     let split = read_splits(splits, &data)?.swap_remove(0);
     let training = Training { epochs: EPOCHS, ..Training::default() };
-    let trainer = Trainer::new(&data, model.baseline(), training, slice::from_ref(&split))?;
+    let trainer =
+        Trainer::new(&data, baseline, training, slice::from_ref(&split), &Context::default())?;
     serve_measured(
         || mean_epoch(&trainer, &split),
         |trained| {
@@ -58,14 +44,12 @@ pub(crate) fn epoch(data: &Path, splits: &Path, model: ModelName) -> Result<()> 
 fn mean_epoch(trainer: &Trainer<'_>, split: &Split) -> Result<Measured<Trained>> {
     let mut start = Instant::now();
     let mut time = Duration::ZERO;
-    let trained = trainer.train(split, SEED, &mut |epoch| {
-        match epoch.number + 1 {
-            WARM_UP => start = Instant::now(),
-            EPOCHS => time = start.elapsed(),
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    })?;
+    let mut watch = |epoch: &Epoch| match epoch.number + 1 {
+        WARM_UP => start = Instant::now(),
+        EPOCHS => time = start.elapsed(),
+        _ => {}
+    };
+    let trained = trainer.train_watched(split, SEED, &Context::default(), &mut watch)?;
     let calls = EPOCHS - WARM_UP;
     Ok(Measured { seconds: time.as_secs_f64() / calls as f64, calls, result: trained })
 }

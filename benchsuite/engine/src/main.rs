@@ -10,7 +10,7 @@ mod tasks;
 
 use anyhow::Result;
 use clap::Parser;
-use gfgcn::graph::Normalization;
+use gfgcn::graph::Operator;
 use std::path::PathBuf;
 
 /// gfgcn's side of the benchmarks; the runner starts it.
@@ -36,7 +36,7 @@ enum Command {
     Product {
         data: PathBuf,
         #[arg(long)]
-        normalization: Normalization,
+        normalization: Operator,
     },
     /// From filtered training features to weights, λ given.
     Train {
@@ -52,7 +52,7 @@ enum Command {
         data: PathBuf,
         splits: PathBuf,
         #[arg(long)]
-        filter: tasks::FilterName,
+        filter: String,
         #[arg(long)]
         depth: usize,
     },
@@ -65,7 +65,7 @@ enum Command {
         data: PathBuf,
         splits: PathBuf,
         #[arg(long)]
-        model: epoch::ModelName,
+        model: String,
     },
     /// One product on a large graph, beside the machine's copy bandwidth.
     Scale {
@@ -74,7 +74,7 @@ enum Command {
         #[arg(long)]
         renumbered: bool,
         #[arg(long)]
-        normalization: Normalization,
+        normalization: Operator,
     },
 }
 
@@ -86,10 +86,12 @@ fn main() -> Result<()> {
         Command::Product { data, normalization } => tasks::product(&data, normalization),
         Command::Train { data, splits, lambda } => tasks::train(&data, &splits, lambda),
         Command::Loo { data, splits } => tasks::leave_one_out(&data, &splits),
-        Command::Deep { data, splits, filter, depth } => tasks::deep(&data, &splits, filter, depth),
+        Command::Deep { data, splits, filter, depth } => {
+            tasks::deep(&data, &splits, &filter, depth)
+        }
         Command::Sweep { data, splits } => tasks::sweep(&data, &splits),
         Command::Binding { data, splits } => binding::binding(&data, &splits),
-        Command::Epoch { data, splits, model } => epoch::epoch(&data, &splits, model),
+        Command::Epoch { data, splits, model } => epoch::epoch(&data, &splits, &model),
         Command::Scale { data, renumbered, normalization } => {
             scale::scale(&data, renumbered, normalization)
         }

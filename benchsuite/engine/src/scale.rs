@@ -3,7 +3,7 @@
 use crate::data::{dense, norm, read};
 use crate::protocol::{Findings, serve};
 use anyhow::{Context, Result};
-use gfgcn::graph::{Graph, NodeOrder, Normalization, Propagator};
+use gfgcn::graph::{Adjacency, Graph, NodeOrder, Operator};
 use gfgcn::matrix::Matrix;
 use rayon::prelude::*;
 use serde_json::json;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// One product; each repetition also measures the copy bandwidth and the peak memory.
-pub(crate) fn scale(data: &Path, renumbered: bool, normalization: Normalization) -> Result<()> {
+pub(crate) fn scale(data: &Path, renumbered: bool, operator: Operator) -> Result<()> {
     let mut renumbering = 0.0;
     let (graph, x) = {
         let data = read(data)?;
@@ -27,12 +27,12 @@ pub(crate) fn scale(data: &Path, renumbered: bool, normalization: Normalization)
         };
         (graph, dense(data.features()))
     };
-    let propagator = Propagator::new(&graph, normalization);
+    let adjacency = graph.adjacency(operator);
     let out = RefCell::new(Matrix::zeros(x.rows(), x.cols()));
     forget_peak_memory()?;
     serve(
         || {
-            propagator.multiply(&x, &mut out.borrow_mut());
+            adjacency.multiply(&x, &mut out.borrow_mut());
             Ok(())
         },
         |()| {
@@ -40,7 +40,7 @@ pub(crate) fn scale(data: &Path, renumbered: bool, normalization: Normalization)
             let copy = copy_bandwidth();
             // The arrays of the copy are gone again and must not count.
             forget_peak_memory()?;
-            let pass = Propagator::COLUMNS_PER_PASS;
+            let pass = Adjacency::COLUMNS_PER_PASS;
             Ok(Findings {
                 check: json!({"norm": norm(out.borrow().as_slice(), x.cols())}),
                 figures: json!({

@@ -2,18 +2,20 @@
 
 use crate::data::{dense, norm, read, read_splits};
 use crate::protocol::{Findings, serve};
-use anyhow::{Context, Result};
-use clap::ValueEnum;
+use anyhow::{Context as _, Result};
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
-use gfgcn::evaluation::{Evaluation, Outcome};
-use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter, FilterBank, Tolerance, propagate};
-use gfgcn::graph::{Normalization, Propagator};
+use gfgcn::driver::{Driver, Rows};
+use gfgcn::evaluation::{Evaluated, Evaluation};
+use gfgcn::filter::Filter;
+use gfgcn::graph::Operator;
+use gfgcn::head::{Head, Targets};
 use gfgcn::linalg::multiply;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
-use gfgcn::ridge::{Candidate, Problem, Targets, penalty_grid};
+use gfgcn::ridge::{Candidate, Problem, penalty_grid};
 use gfgcn::split::Split;
-use gfgcn::{Classifier, Model, Options};
+use gfgcn::{Classifier, Design, Model, Ridge};
 use serde_json::json;
 use std::cell::RefCell;
 use std::path::Path;
@@ -21,36 +23,22 @@ use std::path::Path;
 const DEPTHS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
 /// The depth of the features that `train` and `loo` start from.
 const SHALLOW: usize = 2;
-/// Bytes that a sweep may hold filtered features in.
-const MEMORY: u64 = 8 << 30;
 
-/// The paper's filters.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum FilterName {
-    Sgc,
-    Ssgc,
-    Dgc,
-}
-
-impl FilterName {
-    fn at(self, depth: usize) -> gfgcn::Result<Filter> {
-        match self {
-            FilterName::Sgc => Filter::sgc(depth),
-            FilterName::Ssgc => Filter::ssgc(depth, DEFAULT_TAU),
-            FilterName::Dgc => Filter::dgc(depth, DEFAULT_TIME),
-        }
-    }
+/// A filter at a depth, with the paper's other parameters.
+fn at(name: &str, depth: usize) -> gfgcn::Result<Design> {
+    let filter = Filter::named(name, |parameter| (parameter == "depth").then_some(depth as f64));
+    filter.map(Design::from)
 }
 
 /// One product Â·X.
-pub(crate) fn product(data: &Path, normalization: Normalization) -> Result<()> {
+pub(crate) fn product(data: &Path, operator: Operator) -> Result<()> {
     let data = read(data)?;
-    let propagator = Propagator::new(data.graph(), normalization);
+    let adjacency = data.graph().adjacency(operator);
     let x = dense(data.features());
     let out = RefCell::new(Matrix::zeros(x.rows(), x.cols()));
     serve(
         || {
-            propagator.multiply(&x, &mut out.borrow_mut());
+            adjacency.multiply(&x, &mut out.borrow_mut());
             Ok(())
         },
         |()| Ok(Findings::check(json!({"norm": norm(out.borrow().as_slice(), x.cols())}))),
@@ -63,7 +51,9 @@ pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
     serve(
         || {
             let system = Problem::Primal(problem.train.to_f64());
-            Ok(system.solve(&problem.targets(), false, lambda.recip())?.coefficients)
+            let (targets, context) = (problem.targets(), Context::default());
+            let solution = system.solve(targets.matrix(), false, lambda.recip(), &context)?;
+            Ok(solution.coefficients)
         },
         |weights| {
             Ok(Findings::check(json!({
@@ -77,14 +67,15 @@ pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
 /// From filtered training features to weights, λ by the least squared left-out error of 25.
 pub(crate) fn leave_one_out(data: &Path, splits: &Path) -> Result<()> {
     let problem = Shallow::prepare(data, splits)?;
-    let classes = problem.data.labels().classes().len();
     serve(
         || {
-            let path = Problem::Primal(problem.train.to_f64()).path(problem.targets(), false);
+            let (system, context) = (Problem::Primal(problem.train.to_f64()), Context::default());
+            let targets = problem.targets();
+            let path = system.path(targets.matrix().clone(), false, &context)?;
             let penalties = penalty_grid(path.scale());
-            let candidates = path.leave_one_out_candidates(&penalties, classes);
+            let candidates = targets.judge_left_out(&path, &penalties, &context)?;
             let xi = least_squares(&penalties, &candidates).context("no λ is usable")?;
-            Ok((path.solve(xi)?.coefficients, xi))
+            Ok((path.solve(xi, &context)?.coefficients, xi))
         },
         |(weights, xi)| {
             Ok(Findings::check(json!({
@@ -101,14 +92,14 @@ fn least_squares(penalties: &[f64], candidates: &[Option<Candidate>]) -> Option<
 }
 
 /// From loaded data to predictions for all nodes.
-pub(crate) fn deep(data: &Path, splits: &Path, filter: FilterName, depth: usize) -> Result<()> {
+pub(crate) fn deep(data: &Path, splits: &Path, filter: &str, depth: usize) -> Result<()> {
     let data = read(data)?;
     let split = read_splits(splits, &data)?.swap_remove(0);
-    let classifier = Classifier::new(filter.at(depth)?);
+    let (classifier, context) = (Classifier::new(at(filter, depth)?), Context::default());
     serve(
         || {
-            let model = classifier.fit(&data, &split)?;
-            let predictions = model.predict(&data)?;
+            let model = classifier.fit(&data, &split, &context)?;
+            let predictions = model.predict(&data, &context)?;
             Ok((model, predictions))
         },
         |(model, predictions): (Model, Predictions)| {
@@ -136,19 +127,18 @@ pub(crate) fn check_model(
 pub(crate) fn sweep(data: &Path, splits: &Path) -> Result<()> {
     let data = read(data)?;
     let evaluation = Evaluation {
-        filters: [FilterName::Sgc, FilterName::Ssgc, FilterName::Dgc]
+        designs: Filter::NAMES
             .iter()
-            .flat_map(|filter| DEPTHS.iter().map(|&depth| filter.at(depth)))
+            .flat_map(|name| DEPTHS.map(|depth| at(name, depth)))
             .collect::<gfgcn::Result<_>>()?,
         splits: read_splits(splits, &data)?,
-        options: Options::default(),
-        memory: MEMORY,
+        ridge: Ridge::default(),
     };
     serve(
-        || Ok(evaluation.run(&data, &|| {})?),
-        |outcomes| {
-            let mean = outcomes.iter().map(|o: &Outcome| o.accuracy().mean).sum::<f64>();
-            Ok(Findings::check(json!({"accuracy": mean / outcomes.len() as f64})))
+        || Ok(evaluation.run(&data, &Context::default())?),
+        |results| {
+            let mean = results.iter().map(|r: &Evaluated| r.accuracy().mean).sum::<f64>();
+            Ok(Findings::check(json!({"accuracy": mean / results.len() as f64})))
         },
     )
 }
@@ -165,22 +155,23 @@ impl Shallow {
     fn prepare(data: &Path, splits: &Path) -> Result<Self> {
         let data = read(data)?;
         let split = read_splits(splits, &data)?.swap_remove(0);
-        let propagator = Propagator::new(data.graph(), Normalization::Symmetric);
-        let bank = FilterBank::new(&[Filter::sgc(SHALLOW)?], Tolerance::default());
-        let filtered = propagate::<f32>(&propagator, &bank, data.features(), None).remove(0);
-        let train = filtered.select(split.train().iter().copied()).to_f32();
-        let test = filtered.select(split.test().iter().copied());
+        let designs = [Filter::sgc(SHALLOW)?.into()];
+        let driver = Driver::new(&data, &designs, Rows::All, 0);
+        let filtered = driver.run(0..1, &Context::default())?.remove(0);
+        let (train, test) = (filtered.of(split.train()).to_f32(), filtered.of(split.test()));
+        drop(driver);
         Ok(Shallow { data, split, train, test })
     }
 
     fn targets(&self) -> Targets {
         let labels = self.data.labels();
-        Targets::encode(classes_of(labels, self.split.train()), labels.classes().len())
+        let classes = classes_of(labels, self.split.train()).into_iter().map(Some);
+        Head::classes(labels.classes().to_vec()).targets(classes.collect())
     }
 
     /// Test accuracy of linear weights, in percent.
     fn accuracy(&self, weights: &Matrix<f64>) -> f64 {
-        let scores = multiply(&self.test, weights);
+        let scores = multiply(&self.test, weights, &Context::default()).expect("nobody cancels");
         let truth = classes_of(self.data.labels(), self.split.test());
         let largest = |row: &[f64]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
         let right = |&(i, &class): &(usize, &u32)| largest(scores.row(i)) == Some(class as usize);

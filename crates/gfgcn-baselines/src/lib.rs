@@ -3,12 +3,12 @@
 //! GCN, GAT, JKNet, APPNP and GCNII, and SGC, SSGC and DGC as logistic regression, all trained by Adam
 //! in one loop ([`Trainer`]). They exist to be compared with, so they are made to be fast, seeded and
 //! faithful to their papers (each says where it differs; features are taken as they are unless
-//! [`Training::row_normalize`] is set, as some of the papers do): gradients come from a small reverse-mode tape whose operations know sparse
+//! [`Training::rows`] says otherwise, as some of the papers do): gradients come from a small reverse-mode tape whose operations know sparse
 //! features and graphs, and every model is tested against PyTorch.
 //!
 //! | to | see |
 //! |---|---|
-//! | choose a model | [`Baseline`]: [`Gcn`], [`Gat`], [`JkNet`], [`Appnp`], [`Gcnii`], [`Logistic`] |
+//! | choose a model | [`Method`], [`Baseline`]: [`Gcn`], [`Gat`], [`JkNet`], [`Appnp`], [`Gcnii`], [`Logistic`] |
 //! | train it | [`Trainer`], [`Training`] |
 //! | compare many on many splits | [`Comparison`], [`Cache`] |
 
@@ -23,8 +23,8 @@ mod tape;
 mod train;
 
 pub use cache::Cache;
-pub use compare::{Comparison, Known, Outcome, Run};
+pub use compare::{Comparison, Known, ModelRuns, Run};
 pub use key::{DataKey, SplitKey};
-pub use model::Baseline;
+pub use model::{Baseline, Method};
 pub use network::{Appnp, Dual, Gat, Gcn, Gcnii, JkNet, Jump, Logistic};
 pub use train::{Epoch, Trained, Trainer, Training};

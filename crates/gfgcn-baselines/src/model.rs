@@ -5,6 +5,103 @@ use gfgcn::filter::Filter;
 use gfgcn::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+/// A model of the field at a depth: in closed form, or trained by gradient descent.
+///
+/// ```
+/// use gfgcn_baselines::Method;
+/// let depth = |name: &str| (name == "depth").then_some(2.0);
+/// assert_eq!(Method::named("gfssgc", depth)?.name(), "gfSSGC");
+/// assert_eq!(Method::named("gcn", depth)?.name(), "GCN");
+/// # Ok::<(), gfgcn::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Kernel ridge regression on filtered features.
+    ClosedForm(Filter),
+    /// Everything else.
+    Trained(Baseline),
+}
+
+impl Method {
+    /// The names of all models. Those in closed form have the filter's name after `gf`; a filter's name by itself is
+    /// the logistic regression on it.
+    pub const NAMES: [&'static str; 12] = [
+        "gfsgc",
+        "gfssgc",
+        "gfdgc",
+        "gcn",
+        "gat",
+        "jknet",
+        "jknet-max",
+        "appnp",
+        "gcnii",
+        "sgc",
+        "ssgc",
+        "dgc",
+    ];
+
+    /// The model of a name. `given` is asked for each parameter that it has, such as `depth`, `tau`, `hidden` or
+    /// `dropout`; `None` stands for the default.
+    ///
+    /// # Errors
+    /// A name that is none of [`Method::NAMES`], or a parameter out of its range.
+    pub fn named(name: &str, mut given: impl FnMut(&'static str) -> Option<f64>) -> Result<Self> {
+        if let Some(filter) = name.strip_prefix("gf") {
+            return Filter::named(filter, given).map(Method::ClosedForm);
+        }
+        if Filter::NAMES.contains(&name) {
+            return Ok(Method::Trained(Baseline::logistic(Filter::named(name, given)?)));
+        }
+        // A whole number of layers or columns; what is none is out of every range.
+        let whole = |number: f64| if number.fract() == 0.0 { number as usize } else { 0 };
+        let depth = given("depth").map_or(2, whole);
+        let (hidden, dropout) = (given("hidden").map(whole), given("dropout"));
+        macro_rules! network {
+            ($variant:ident, $default:expr) => {{
+                let mut network = $default;
+                network.hidden = hidden.unwrap_or(network.hidden);
+                network.dropout = dropout.unwrap_or(network.dropout);
+                Baseline::$variant(network)
+            }};
+        }
+        let baseline = match name {
+            "gcn" => network!(Gcn, Gcn::new(depth)),
+            "gat" => network!(Gat, Gat::new(depth)),
+            "jknet" => network!(JkNet, JkNet::new(depth, Jump::Concat)),
+            "jknet-max" => network!(JkNet, JkNet::new(depth, Jump::Max)),
+            "appnp" => network!(Appnp, Appnp::new(depth)),
+            "gcnii" => network!(Gcnii, Gcnii::new(depth)),
+            _ => return Err(Error::parameter("model", name, Method::NAMES.join(", "))),
+        };
+        baseline.check()?;
+        Ok(Method::Trained(baseline))
+    }
+
+    /// The paper's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::ClosedForm(filter) => filter.model_name(),
+            Method::Trained(baseline) => baseline.name(),
+        }
+    }
+
+    /// The filter, where the features are filtered once, before.
+    pub fn filter(&self) -> Option<Filter> {
+        match self {
+            Method::ClosedForm(filter) => Some(*filter),
+            Method::Trained(baseline) => baseline.filter(),
+        }
+    }
+
+    /// The model that is trained, if it is not in closed form.
+    pub fn trained(&self) -> Option<Baseline> {
+        match self {
+            Method::ClosedForm(_) => None,
+            Method::Trained(baseline) => Some(*baseline),
+        }
+    }
+}
+
 /// A model that is trained by gradient descent.
 ///
 /// ```
@@ -98,5 +195,27 @@ impl Baseline {
             Baseline::Dual(m) => Some(m.filter),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_model_and_nothing_else_is() {
+        for name in Method::NAMES {
+            let method = Method::named(name, |p| (p == "depth").then_some(4.0)).unwrap();
+            assert_eq!(method.name().to_lowercase(), name);
+        }
+        let mut names: Vec<&str> = Method::NAMES.to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Method::NAMES.len());
+        assert!(
+            Method::named("gfgcn", |_| None).is_err() && Method::named("mlp", |_| None).is_err()
+        );
+        assert!(Method::named("gcn", |p| (p == "depth").then_some(0.0)).is_err());
+        assert!(Method::named("gcn", |p| (p == "hidden").then_some(2.5)).is_err());
     }
 }

@@ -5,6 +5,7 @@
 
 mod real;
 
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::filter::Filter;
 use gfgcn_baselines::{Appnp, Baseline, Comparison, Gat, Gcn, Gcnii, JkNet, Jump, Training};
@@ -22,9 +23,8 @@ fn accuracy(dataset: &Dataset, model: Baseline, runs: u64) -> f64 {
         splits: splits(dataset, runs),
         seed: 0,
         training: Training::default(),
-        memory: 4 << 30,
     };
-    let outcomes = comparison.run(comparison.known(None), None, &|| {}).unwrap();
+    let outcomes = comparison.run(comparison.known(None), None, &Context::default()).unwrap();
     outcomes[0].accuracy().mean
 }
 

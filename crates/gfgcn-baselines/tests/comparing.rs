@@ -2,16 +2,29 @@
 
 mod real;
 
+use gfgcn::context::{Context, Memory, Observer, Progress};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::filter::{Filter, Tolerance};
 use gfgcn::matrix::Matrix;
 use gfgcn::split::Split;
-use gfgcn_baselines::{Baseline, Cache, Comparison, Gcn, Outcome, Run, Training};
+use gfgcn_baselines::{Baseline, Cache, Comparison, Gcn, ModelRuns, Run, Training};
 use real::{bundled, splits};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Counts the epochs that are reported.
+#[derive(Default)]
+struct Epochs(AtomicUsize);
+
+impl Observer for Epochs {
+    fn begin(&self, _: &str, _: u64) {}
+    fn advance(&self, steps: u64) {
+        self.0.fetch_add(steps as usize, Ordering::Relaxed);
+    }
+}
 
 const EPOCHS: usize = 4;
 
@@ -25,27 +38,34 @@ fn comparison<'a>(dataset: &'a Dataset, splits: &[Split]) -> Comparison<'a> {
         splits: splits.to_vec(),
         seed: 3,
         training: Training { epochs: EPOCHS, ..Training::default() },
-        memory: 1 << 30,
     }
 }
 
 /// What a run computed, without its times.
-fn results(outcomes: &[Outcome]) -> Vec<Vec<(f64, Vec<f64>)>> {
+fn results(outcomes: &[ModelRuns]) -> Vec<Vec<(f64, Vec<f64>)>> {
     let of_run = |run: &Run| (run.accuracy, run.losses.clone());
     outcomes.iter().map(|outcome| outcome.runs.iter().map(of_run).collect()).collect()
 }
 
 /// Runs what is missing; also the number of epochs that were trained.
-fn run(comparison: &Comparison<'_>, cache: Option<&Cache>) -> (Vec<Outcome>, usize) {
-    let epochs = AtomicUsize::new(0);
+fn run(comparison: &Comparison<'_>, cache: Option<&Cache>) -> (Vec<ModelRuns>, usize) {
+    run_within(u64::MAX, comparison, cache)
+}
+
+/// As [`run`], with so much memory.
+fn run_within(
+    memory: u64,
+    comparison: &Comparison<'_>,
+    cache: Option<&Cache>,
+) -> (Vec<ModelRuns>, usize) {
+    let epochs = Arc::new(Epochs::default());
     let known = comparison.known(cache);
     let missing = known.missing();
-    let outcomes = comparison
-        .run(known, cache, &|| {
-            epochs.fetch_add(1, Ordering::Relaxed);
-        })
-        .unwrap();
-    let epochs = epochs.into_inner();
+    let context = Context::default()
+        .with_memory(Memory::limited(memory))
+        .with_progress(Progress::told(epochs.clone()));
+    let outcomes = comparison.run(known, cache, &context).unwrap();
+    let epochs = epochs.0.load(Ordering::Relaxed);
     assert_eq!(epochs, missing * EPOCHS);
     (outcomes, epochs)
 }
@@ -63,13 +83,12 @@ fn runs_do_not_depend_on_how_many_go_on_at_a_time() {
     let splits = splits(&data, 3);
     let on = |threads: usize, memory: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let comparison = Comparison { memory, ..comparison(&data, &splits) };
-        pool.install(|| results(&run(&comparison, None).0))
+        pool.install(|| results(&run_within(memory, &comparison(&data, &splits), None).0))
     };
     let alone = on(1, 1 << 30);
     assert_eq!(alone, on(2, 1 << 30));
     assert_eq!(alone, on(4, 1 << 30));
-    assert_eq!(alone, on(4, 0), "one at a time, on all threads");
+    assert_eq!(alone, on(4, 24 << 20), "one at a time, on all threads");
 }
 
 #[test]
@@ -113,9 +132,9 @@ fn whatever_changes_the_result_is_trained_anew() {
     assert_eq!(with(&|t| t.learning_rate = 0.02), 2);
     assert_eq!(with(&|t| t.weight_decay = Some(0.0)), 2);
     assert_eq!(with(&|t| t.patience = Some(3)), 2);
-    assert_eq!(with(&|t| t.row_normalize = true), 2);
+    assert_eq!(with(&|t| t.rows = gfgcn::RowScaling::Sum), 2);
     assert_eq!(with(&|t| t.tolerance = Tolerance::new(1e-5).unwrap()), 2);
-    assert_eq!(with(&|t| t.normalization = gfgcn::graph::Normalization::Row), 2);
+    assert_eq!(with(&|t| t.operator = "row".parse().unwrap()), 2);
     assert_eq!(missing(&Comparison { seed: 4, ..base.clone() }), 2);
     assert_eq!(missing(&Comparison { splits: splits[1..].to_vec(), ..base.clone() }), 2);
     let other = Baseline::Gcn(Gcn { dropout: 0.4, ..Gcn::new(2) });
@@ -219,12 +238,17 @@ fn an_estimate_is_about_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path(), "test 1");
     let comparison = comparison(&data, &splits);
-    assert!(comparison.estimate(&comparison.known(Some(&cache))).as_nanos() > 0);
+    assert!(
+        comparison.estimate(&comparison.known(Some(&cache)), &Context::default()).as_nanos() > 0
+    );
     let impatient = Training { patience: Some(1), ..comparison.training };
     let impatient = Comparison { training: impatient, ..comparison.clone() };
-    assert!(impatient.estimate(&impatient.known(None)).as_nanos() > 0);
+    assert!(impatient.estimate(&impatient.known(None), &Context::default()).as_nanos() > 0);
     run(&comparison, Some(&cache));
-    assert_eq!(comparison.estimate(&comparison.known(Some(&cache))).as_nanos(), 0);
+    assert_eq!(
+        comparison.estimate(&comparison.known(Some(&cache)), &Context::default()).as_nanos(),
+        0
+    );
 }
 
 #[test]
@@ -232,6 +256,6 @@ fn a_split_without_test_nodes_is_refused() {
     let data = bundled("cora");
     let split = Split::new(data.nodes(), vec![0, 1], vec![], vec![]).unwrap();
     let comparison = comparison(&data, &[split]);
-    let error = comparison.run(comparison.known(None), None, &|| {}).unwrap_err();
+    let error = comparison.run(comparison.known(None), None, &Context::default()).unwrap_err();
     assert!(error.to_string().contains("no labelled test node"), "{error}");
 }

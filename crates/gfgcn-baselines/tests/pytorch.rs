@@ -2,6 +2,7 @@
 //! there and single precision here: from the same parameters, the gradients of the first epoch, the
 //! loss of every epoch and the scores after the last.
 
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::filter::Filter;
@@ -12,7 +13,6 @@ use gfgcn_baselines::{
     Appnp, Baseline, Dual, Gat, Gcn, Gcnii, JkNet, Jump, Logistic, Trainer, Training,
 };
 use serde::Deserialize;
-use std::ops::ControlFlow;
 
 #[derive(Deserialize)]
 struct Golden {
@@ -111,10 +111,11 @@ fn every_model_trains_as_in_pytorch() {
         for run in &golden.runs {
             let model = &run.model;
             let splits = std::slice::from_ref(&split);
-            let trainer = Trainer::new(&dataset, model.baseline(), training, splits).unwrap();
+            let context = Context::default();
+            let trainer =
+                Trainer::new(&dataset, model.baseline(), training, splits, &context).unwrap();
             let start = run.parameters.iter().map(matrix).collect();
-            let trained =
-                trainer.train_from(start, &split, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+            let trained = trainer.train_from(start, &split, 0, &context).unwrap();
             assert_eq!(trained.first_gradients.len(), run.gradients.len());
             for (k, (ours, theirs)) in
                 trained.first_gradients.iter().zip(&run.gradients).enumerate()

@@ -2,6 +2,7 @@
 
 mod real;
 
+use gfgcn::context::{Cancel, Context};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
@@ -11,18 +12,15 @@ use gfgcn::matrix::Matrix;
 use gfgcn::metrics::test_accuracy;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
-use gfgcn::{Error, Options};
+use gfgcn::{Error, Ridge};
 use gfgcn_baselines::{Baseline, Dual, Epoch, Gcn, Trained, Trainer, Training};
 use real::{bundled, models, splits};
-use std::ops::ControlFlow;
-
-fn go_on(_: &Epoch) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
 
 fn train(data: &Dataset, model: Baseline, training: Training, split: &Split, seed: u64) -> Trained {
-    let trainer = Trainer::new(data, model, training, std::slice::from_ref(split)).unwrap();
-    trainer.train(split, seed, &mut go_on).unwrap()
+    let context = Context::default();
+    let splits = std::slice::from_ref(split);
+    let trainer = Trainer::new(data, model, training, splits, &context).unwrap();
+    trainer.train(split, seed, &context).unwrap()
 }
 
 #[test]
@@ -65,22 +63,26 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
-fn training_stops_when_told_to() {
+fn training_ends_when_it_is_cancelled() {
     let data = bundled("cora");
     let split = &splits(&data, 1)[0];
     let model = Baseline::Gcn(Gcn::new(2));
-    let trainer =
-        Trainer::new(&data, model, Training::default(), std::slice::from_ref(split)).unwrap();
+    let cancel = Cancel::default();
+    let context = Context::default().with_cancel(cancel.clone());
+    let splits = std::slice::from_ref(split);
+    let trainer = Trainer::new(&data, model, Training::default(), splits, &context).unwrap();
     let mut seen = Vec::new();
-    let mut stop_after_three = |epoch: &Epoch| {
+    let mut cancel_after_three = |epoch: &Epoch| {
         seen.push(epoch.loss);
         assert_eq!(epoch.validation, None, "nobody asked to look at it");
-        if epoch.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if epoch.number == 2 {
+            cancel.cancel();
+        }
     };
-    let stopped = trainer.train(split, 0, &mut stop_after_three).unwrap();
-    assert_eq!(stopped.losses, seen);
+    let result = trainer.train_watched(split, 0, &context, &mut cancel_after_three);
+    assert!(matches!(result, Err(Error::Cancelled)));
     let short = Training { epochs: 3, ..Training::default() };
-    assert_eq!(stopped.scores, train(&data, model, short, split, 0).scores);
+    assert_eq!(train(&data, model, short, split, 0).losses, seen);
 }
 
 /// The weights of the best epoch on the validation part are those that predict.
@@ -117,10 +119,9 @@ fn descent_on_the_dual_converges_to_the_closed_form() {
     let data = bundled("cora");
     let splits = splits(&data, 1);
     let (filter, lambda) = (Filter::sgc(2).unwrap(), 0.02);
-    let options = Options { selection: Selection::fixed(lambda).unwrap(), ..Options::default() };
-    let evaluation =
-        Evaluation { filters: vec![filter], splits: splits.clone(), options, memory: 1 << 30 };
-    let closed_form = evaluation.run(&data, &|| {}).unwrap().remove(0);
+    let ridge = Ridge { selection: Selection::fixed(lambda).unwrap(), ..Ridge::default() };
+    let evaluation = Evaluation { designs: vec![filter.into()], splits: splits.clone(), ridge };
+    let closed_form = evaluation.run(&data, &Context::default()).unwrap().remove(0);
     let training = Training { epochs: 4000, ..Training::default() };
     let trained = train(&data, Baseline::Dual(Dual { filter, lambda }), training, &splits[0], 0);
     let predictions = trained.predict(splits[0].test());
@@ -182,9 +183,11 @@ fn a_training_that_diverges_says_so() {
     });
     let split = &splits(&data, 1)[0];
     let model = Baseline::Gcn(Gcn::new(2));
+    let context = Context::default();
     let trainer =
-        Trainer::new(&data, model, Training::default(), std::slice::from_ref(split)).unwrap();
-    let error = trainer.train(split, 0, &mut go_on).unwrap_err().to_string();
+        Trainer::new(&data, model, Training::default(), std::slice::from_ref(split), &context)
+            .unwrap();
+    let error = trainer.train(split, 0, &context).unwrap_err().to_string();
     assert!(error.contains("GCN at depth 2 diverged in epoch 1"), "{error}");
 }
 
@@ -200,9 +203,11 @@ fn no_model_hides_that_it_diverged() {
     let data = Dataset::new("huge", graph, features, Labels::from_names(&names)).unwrap();
     let split = Split::new(60, (0..60).step_by(2).collect(), vec![], vec![1, 3]).unwrap();
     for model in models(2).into_iter().chain(models(8)) {
+        let context = Context::default();
         let trainer =
-            Trainer::new(&data, model, Training::default(), std::slice::from_ref(&split)).unwrap();
-        let error = trainer.train(&split, 0, &mut go_on).unwrap_err().to_string();
+            Trainer::new(&data, model, Training::default(), std::slice::from_ref(&split), &context)
+                .unwrap();
+        let error = trainer.train(&split, 0, &context).unwrap_err().to_string();
         let expected = format!("{} at depth {} diverged", model.name(), model.depth());
         assert!(error.contains(&expected), "{error}");
     }
@@ -212,12 +217,17 @@ fn no_model_hides_that_it_diverged() {
 fn numbers_out_of_range_are_named() {
     let data = bundled("cora");
     let split = splits(&data, 1);
-    let refused =
-        |model: Baseline, training: Training| match Trainer::new(&data, model, training, &split) {
-            Err(Error::Parameter { name, .. }) => name,
-            Err(other) => panic!("{other}"),
-            Ok(_) => panic!("accepted"),
-        };
+    let refused = |model: Baseline, training: Training| match Trainer::new(
+        &data,
+        model,
+        training,
+        &split,
+        &Context::default(),
+    ) {
+        Err(Error::Parameter { name, .. }) => name,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("accepted"),
+    };
     let good = Training::default();
     let gcn = Gcn::new(2);
     let model = |gcn: Gcn| Baseline::Gcn(gcn);

@@ -2,14 +2,15 @@
 
 use crate::Global;
 use crate::output::{Output, Percent, count, pairs, seconds};
-use crate::settings::{ModelKind, Settings, accuracy_name, depth, features};
+use crate::settings::{Settings, accuracy_name, depth, features};
 use crate::source::{Source, SplitSource, Target};
 use crate::training;
 use clap::Args;
-use gfgcn::filter::{DEFAULT_DEPTH, Filter};
-use gfgcn::plan::Explanation;
-use gfgcn::tune::Search;
-use gfgcn::{Classifier, Model, Options};
+use clap::builder::PossibleValuesParser;
+use gfgcn::driver::Explanation;
+use gfgcn::filter::DEFAULT_DEPTH;
+use gfgcn::{Classifier, Design, Model, Ridge};
+use gfgcn_baselines::Method;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -32,8 +33,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,
     /// The model [default: searched for, or gfssgc]
-    #[arg(long, value_enum)]
-    model: Option<ModelKind>,
+    #[arg(long, value_parser = closed_forms())]
+    model: Option<String>,
     /// Depth K of the filter [default: searched for, or 8]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = depth)]
     depth: Option<usize>,
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     arguments.target.check(&arguments.source.files())?;
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, &dataset, output)?;
-    let search = Search { options: arguments.settings.common().options(), ..Search::default() };
+    let search = arguments.settings.common().search();
     let plan = match (arguments.explain, &given) {
         (false, _) => None,
         (true, Some(classifier)) => Some(classifier.explain(&dataset, &split)?),
@@ -83,17 +84,26 @@ impl Arguments {
         if self.model.is_none() && self.depth.is_none() && !self.settings.choose() {
             return Ok(None);
         }
-        let model = self.model.unwrap_or(ModelKind::Ssgc);
-        let filter = self.settings.filter(model, self.depth.unwrap_or(DEFAULT_DEPTH))?;
-        Ok(Some(Classifier::new(filter).options(self.settings.options())))
+        let model = self.model.as_deref().unwrap_or("gfssgc");
+        let depth = self.depth.unwrap_or(DEFAULT_DEPTH);
+        let Method::ClosedForm(filter) = self.settings.method(model, depth, |_| None)? else {
+            unreachable!("the parser takes closed forms only");
+        };
+        let design = self.settings.design(filter);
+        Ok(Some(Classifier { design, ridge: self.settings.ridge() }))
     }
+}
+
+/// The names of the models in closed form.
+fn closed_forms() -> PossibleValuesParser {
+    PossibleValuesParser::new(Method::NAMES.into_iter().filter(|name| name.starts_with("gf")))
 }
 
 #[derive(Serialize)]
 struct Report {
     model: PathBuf,
-    filter: Filter,
-    options: Options,
+    design: Design,
+    ridge: Ridge,
     lambda: f64,
     classes: Vec<String>,
     nodes: usize,
@@ -116,16 +126,16 @@ struct Searched {
 
 impl Report {
     fn new(model: &Model, path: &std::path::Path, elapsed: Duration) -> Self {
-        let training = model.training();
+        let provenance = model.provenance();
         Report {
             model: path.to_owned(),
-            filter: model.filter(),
-            options: model.options(),
+            design: model.design().clone(),
+            ridge: model.ridge(),
             lambda: model.lambda(),
             classes: model.classes().to_vec(),
-            nodes: training.nodes,
-            training_nodes: training.training_nodes,
-            selection_accuracy: training.selection_accuracy.map(|accuracy| 100.0 * accuracy),
+            nodes: provenance.nodes,
+            training_nodes: provenance.training_nodes,
+            selection_accuracy: provenance.selection_accuracy.map(|accuracy| 100.0 * accuracy),
             search: None,
             plan: None,
             seconds: elapsed.as_secs_f64(),
@@ -134,9 +144,9 @@ impl Report {
 
     fn text(&self) -> String {
         let mut lines = vec![
-            ("filter", self.filter.to_string()),
-            ("kernel", self.options.kernel.to_string()),
-            ("features", features(self.options.row_normalize).to_owned()),
+            ("filter", self.design.filter().formula()),
+            ("kernel", self.ridge.kernel.to_string()),
+            ("features", features(&self.design).to_owned()),
             (
                 "trained on",
                 format!(
@@ -146,10 +156,10 @@ impl Report {
                     count(self.classes.len(), "class", "classes")
                 ),
             ),
-            ("lambda", format!("{:.4e} ({})", self.lambda, self.options.selection)),
+            ("lambda", format!("{:.4e} ({})", self.lambda, self.ridge.selection.description())),
         ];
         if let Some(accuracy) = self.selection_accuracy {
-            lines.push((accuracy_name(self.options.selection), format!("{accuracy:.1} %")));
+            lines.push((accuracy_name(self.ridge.selection), format!("{accuracy:.1} %")));
         }
         if let Some(Searched { tried, expected }) = &self.search {
             lines.push(("chosen from", format!("{tried} combinations, each at 25 λ")));

@@ -3,9 +3,9 @@
 use crate::output::{Output, pairs};
 use crate::settings::accuracy_name;
 use clap::Args;
-use gfgcn::filter::Filter;
-use gfgcn::model::Training;
-use gfgcn::{Model, Options};
+use gfgcn::head::Head;
+use gfgcn::model::Provenance;
+use gfgcn::{Design, Model, Ridge, RowScaling};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -18,28 +18,28 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Report {
-    filter: Filter,
-    options: Options,
+    design: Design,
+    ridge: Ridge,
     lambda: f64,
-    classes: Vec<String>,
+    head: Head,
     features: usize,
     feature_names: Option<Vec<String>>,
-    training: Training,
+    provenance: Provenance,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> {
     let model = Model::load(&arguments.model)?;
     let report = Report {
-        filter: model.filter(),
-        options: model.options(),
+        design: model.design().clone(),
+        ridge: model.ridge(),
         lambda: model.lambda(),
-        classes: model.classes().to_vec(),
+        head: model.head().clone(),
         features: model.features(),
         feature_names: model.feature_names().map(<[String]>::to_vec),
-        training: Training {
+        provenance: Provenance {
             // In percent, as in the report of `fit`.
-            selection_accuracy: model.training().selection_accuracy.map(|share| 100.0 * share),
-            ..model.training().clone()
+            selection_accuracy: model.provenance().selection_accuracy.map(|share| 100.0 * share),
+            ..model.provenance().clone()
         },
     };
     output.report(&report, Report::text)
@@ -48,27 +48,33 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> 
 impl Report {
     fn text(&self) -> String {
         let yes_no = |value: bool| if value { "yes" } else { "no" }.to_owned();
-        let training = &self.training;
-        let mut lines = vec![
-            ("filter", self.filter.to_string()),
-            ("normalization", self.options.normalization.to_string()),
-            ("features row-normalized", yes_no(self.options.row_normalize)),
-            ("kernel", self.options.kernel.to_string()),
-            ("intercept", yes_no(self.options.intercept)),
-            ("lambda", format!("{:.4e} ({})", self.lambda, self.options.selection)),
-            ("classes", format!("{} ({})", self.classes.len(), self.classes.join(", "))),
+        let provenance = &self.provenance;
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        for channel in self.design.channels() {
+            let rows = match channel.rows {
+                RowScaling::Plain => "features as they are",
+                RowScaling::Sum => "features divided by their sum",
+            };
+            let (filter, operator) = (channel.filter.formula(), channel.operator);
+            lines.push(("filter", format!("{filter} ({operator} normalisation, {rows})")));
+        }
+        lines.extend([
+            ("kernel", self.ridge.kernel.to_string()),
+            ("intercept", yes_no(self.ridge.intercept)),
+            ("lambda", format!("{:.4e} ({})", self.lambda, self.ridge.selection.description())),
+            ("classes", format!("{} ({})", self.head.names().len(), self.head.names().join(", "))),
             ("features", self.features.to_string()),
             (
                 "trained on",
                 format!(
                     "{}: {} of {} nodes",
-                    training.dataset, training.training_nodes, training.nodes
+                    provenance.dataset, provenance.training_nodes, provenance.nodes
                 ),
             ),
-            ("data fingerprint", training.fingerprint.clone()),
-        ];
-        if let Some(accuracy) = training.selection_accuracy {
-            lines.push((accuracy_name(self.options.selection), format!("{accuracy:.1} %")));
+            ("data fingerprint", provenance.fingerprint.clone()),
+        ]);
+        if let Some(accuracy) = provenance.selection_accuracy {
+            lines.push((accuracy_name(self.ridge.selection), format!("{accuracy:.1} %")));
         }
         pairs(&lines)
     }

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use gfgcn::plan::Explanation;
+use gfgcn::driver::Explanation;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 

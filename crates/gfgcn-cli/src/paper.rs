@@ -5,7 +5,7 @@ use crate::progress::{self, Unit};
 use crate::{Global, interrupt, run_cache};
 use clap::Args;
 use gfgcn::Result;
-use gfgcn::memory;
+use gfgcn::context::Context;
 use gfgcn_baselines::Cache;
 use gfgcn_datasets::{folder, open};
 use gfgcn_paper::report::write;
@@ -16,8 +16,6 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// What takes longer is announced.
 const LONG_SECONDS: u64 = 60;
-/// Filtered features and runs at a time take no more than this.
-const BYTES: u64 = 6 << 30;
 
 /// Run the paper's experiments again and write a report
 ///
@@ -68,34 +66,25 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let cache = if arguments.no_cache { None } else { run_cache::open(output) };
     let subjects = subjects(global)?;
     let parts = if arguments.only.is_empty() { Part::ALL.to_vec() } else { arguments.only.clone() };
-    let lab = Lab {
-        scope: if arguments.full { Scope::Full } else { Scope::Quick },
+    let scope = if arguments.full { Scope::Full } else { Scope::Quick };
+    let lab = |context: &Context| Lab {
+        scope,
         cache: cache.as_ref(),
         only_finished: arguments.finished,
-        memory: memory::budget(BYTES),
-        begin: &|_, _| {},
-        progress: &|| {},
+        context: context.clone(),
     };
     let start = Instant::now();
-    let time = progress::show(output, "trying a few epochs", Unit::Time, |_| {
-        estimate(&lab, &subjects, &parts)
+    let time = progress::show(output, "trying a few epochs", Unit::Time, |context| {
+        estimate(&lab(context), &subjects, &parts)
     });
     if time.as_secs() >= LONG_SECONDS {
         let kept = if cache.is_some() { "; finished work is kept" } else { "" };
         output.note(format!("training takes about {}{kept}", seconds(time)));
     }
-    let mut report = progress::show(output, "reading", Unit::Steps, |progress| {
-        let begin = |what: &str, steps: usize| {
-            // Where there is no bar to say it, a line does.
-            if !output.shows_progress() {
-                output.note(format!("[{}] {what}", seconds(start.elapsed())));
-            }
-            progress.begin(what.to_owned(), steps as u64);
-        };
-        let lab = Lab { begin: &begin, progress: &|| progress.advance(), ..lab };
-        experiments(&lab, &subjects, &parts)
+    let mut report = progress::show_parts(output, "reading", |context| {
+        experiments(&lab(context), &subjects, &parts)
     })?;
-    report.about = about(lab.scope);
+    report.about = about(scope);
     if arguments.finished {
         report
             .remarks

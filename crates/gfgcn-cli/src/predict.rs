@@ -1,12 +1,12 @@
 //! `gfgcn predict`: label the nodes of a graph with a trained model.
 
 use crate::output::{Output, count, pairs, seconds, table};
-use crate::progress::{self, Progress, Unit};
+use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target};
 use crate::{Global, interrupt};
 use clap::Args;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
-use gfgcn::memory;
 use gfgcn::metrics::Metrics;
 use gfgcn::model::Predictions;
 use gfgcn::split::Split;
@@ -50,10 +50,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let model = Model::load(&arguments.model)?;
     let dataset = arguments.source.load(global, output)?;
     let split = arguments.split.load(&dataset)?;
-    let remedy = "use a machine with more memory";
-    memory::check("predicting", model.predict_memory(&dataset), remedy)?;
     let start = Instant::now();
-    let predict = |_: &Progress| model.predict(&dataset);
+    let predict = |context: &Context| model.predict(&dataset, context);
     let predictions = progress::show(output, "predicting", Unit::Time, predict)?;
     let elapsed = start.elapsed();
     predictions.notes().iter().for_each(|note| output.warn(note));
@@ -131,7 +129,7 @@ impl Agreement {
             Some(split) => ("test nodes", split.test()),
             None => {
                 all = labels.labelled();
-                let same = model.training().fingerprint == dataset.fingerprint();
+                let same = model.provenance().fingerprint == dataset.fingerprint();
                 (
                     if same {
                         "labelled nodes, training nodes among them"

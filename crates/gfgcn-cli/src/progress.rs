@@ -1,10 +1,12 @@
 //! Progress on a terminal, for what takes longer than a second.
 
-use crate::output::Output;
+use crate::interrupt;
+use crate::output::{Output, seconds};
+use gfgcn::context::{self, Context, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,7 +24,7 @@ pub(crate) enum Unit {
 }
 
 /// What a bar follows.
-pub(crate) struct Progress {
+struct Progress {
     message: Mutex<Cow<'static, str>>,
     done: AtomicU64,
     total: AtomicU64,
@@ -32,46 +34,67 @@ impl Progress {
     fn new(message: &'static str) -> Self {
         Progress { message: Mutex::new(message.into()), done: 0.into(), total: 0.into() }
     }
+}
 
-    /// Goes on to other work, counted from 0.
-    pub(crate) fn begin(&self, message: String, total: u64) {
-        self.set(0);
-        self.set_total(total);
-        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = message.into();
+impl Observer for Progress {
+    fn begin(&self, what: &str, steps: u64) {
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(steps, Ordering::Relaxed);
+        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = what.to_owned().into();
     }
 
-    pub(crate) fn set_total(&self, total: u64) {
-        self.total.store(total, Ordering::Relaxed);
-    }
-
-    pub(crate) fn set(&self, done: u64) {
-        self.done.store(done, Ordering::Relaxed);
-    }
-
-    pub(crate) fn advance(&self) {
-        self.done.fetch_add(1, Ordering::Relaxed);
+    fn advance(&self, steps: u64) {
+        self.done.fetch_add(steps, Ordering::Relaxed);
     }
 }
 
-/// Runs work while a bar follows its progress.
+/// Where there is no bar, long work in many parts says in lines what it is at.
+struct Lines {
+    output: Output,
+    start: Instant,
+}
+
+impl Observer for Lines {
+    fn begin(&self, what: &str, _: u64) {
+        self.output.note(format!("[{}] {what}", seconds(self.start.elapsed())));
+    }
+
+    fn advance(&self, _: u64) {}
+}
+
+/// Runs work under a context that Ctrl-C cancels, while a bar follows its progress.
 pub(crate) fn show<T>(
     output: &Output,
     message: &'static str,
     unit: Unit,
-    work: impl FnOnce(&Progress) -> T,
+    work: impl FnOnce(&Context) -> T,
 ) -> T {
-    let progress = Progress::new(message);
     if !output.shows_progress() {
-        return work(&progress);
+        return work(&interrupt::context());
     }
+    let progress = Arc::new(Progress::new(message));
+    let context = interrupt::context().with_progress(context::Progress::told(progress.clone()));
     let finished = AtomicBool::new(false);
     thread::scope(|scope| {
         let watcher = scope.spawn(|| watch(&progress, &finished, unit));
-        let result = work(&progress);
+        let result = work(&context);
         finished.store(true, Ordering::Release);
         watcher.thread().unpark();
         result
     })
+}
+
+/// As [`show`], for long work in many parts: without a terminal there is a line for each.
+pub(crate) fn show_parts<T>(
+    output: &Output,
+    message: &'static str,
+    work: impl FnOnce(&Context) -> T,
+) -> T {
+    if output.shows_progress() {
+        return show(output, message, Unit::Steps, work);
+    }
+    let lines = Arc::new(Lines { output: *output, start: Instant::now() });
+    work(&interrupt::context().with_progress(context::Progress::told(lines)))
 }
 
 fn watch(progress: &Progress, finished: &AtomicBool, unit: Unit) {

@@ -1,34 +1,13 @@
 //! The options that describe a model, shared by the commands that train one.
 
-use clap::{Args, ValueEnum};
-use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter, MAX_DEPTH, Tolerance};
-use gfgcn::graph::Normalization;
+use clap::Args;
+use gfgcn::filter::{Filter, MAX_DEPTH, Tolerance};
+use gfgcn::graph::Operator;
 use gfgcn::kernel::Kernel;
 use gfgcn::ridge::Selection;
-use gfgcn::{Options, Result};
-
-/// The closed-form models, by the paper's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModelKind {
-    /// Â^K
-    #[value(name = "gfsgc")]
-    Sgc,
-    /// mean of Â, …, Â^K, with a share τ of the node's own features
-    #[value(name = "gfssgc")]
-    Ssgc,
-    /// diffusion to time T in K steps
-    #[value(name = "gfdgc")]
-    Dgc,
-}
-
-/// How λ is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Select {
-    /// exact leave-one-out on the training nodes
-    Loo,
-    /// accuracy on the validation part of the split
-    Validation,
-}
+use gfgcn::tune::Search;
+use gfgcn::{Design, Result, Ridge, RowScaling};
+use gfgcn_baselines::Method;
 
 /// Everything about a model but its kind and depth.
 #[derive(Args, Clone, Debug)]
@@ -44,9 +23,10 @@ pub(crate) struct Settings {
     /// rbf:gamma=0.5 or polynomial:degree=2 [default: linear]
     #[arg(long, value_name = "KERNEL")]
     kernel: Option<Kernel>,
-    /// How λ is chosen [default: loo]
-    #[arg(long, value_enum)]
-    select: Option<Select>,
+    /// How λ is chosen: by exact leave-one-out on the training nodes, or by the accuracy on the validation part of
+    /// the split [default: loo]
+    #[arg(long, value_name = "loo|validation", value_parser = chosen)]
+    select: Option<Selection>,
     /// Use this λ instead of choosing one
     #[arg(
         long,
@@ -68,30 +48,21 @@ pub(crate) struct Settings {
 #[command(next_help_heading = "Model")]
 pub(crate) struct Common {
     /// Normalise the adjacency symmetrically (sym) or by rows (row)
-    #[arg(long, value_name = "sym|row", default_value_t = Normalization::Symmetric)]
-    normalization: Normalization,
+    #[arg(long, value_name = "sym|row", default_value_t = Operator::default())]
+    normalization: Operator,
     /// Fit a constant for each class
     #[arg(long)]
     intercept: bool,
-    /// What cutting a filter's series off may change, relative to its largest value
-    #[arg(
-        long,
-        value_name = "ε",
-        allow_negative_numbers = true,
-        value_parser = tolerance,
-        default_value_t = Tolerance::default()
-    )]
+    /// What truncating a filter's series may change, relative to its largest value
+    #[arg(long, value_name = "ε", allow_negative_numbers = true, default_value_t = Tolerance::default())]
     tolerance: Tolerance,
 }
 
 impl Common {
-    pub(crate) fn options(&self) -> Options {
-        Options {
-            normalization: self.normalization,
-            intercept: self.intercept,
-            tolerance: self.tolerance,
-            ..Options::default()
-        }
+    /// The search over all models, as far as nothing else was said.
+    pub(crate) fn search(&self) -> Search {
+        let search = Search { intercept: self.intercept, ..Search::default() };
+        search.with_operator(self.normalization).with_tolerance(self.tolerance)
     }
 }
 
@@ -106,8 +77,12 @@ fn fixed_lambda(text: &str) -> Result<Selection, Refusal> {
     Ok(Selection::fixed(number(text)?)?)
 }
 
-fn tolerance(text: &str) -> Result<Tolerance, Refusal> {
-    Ok(Tolerance::new(number(text)?)?)
+/// Not a number: that is for --lambda.
+fn chosen(text: &str) -> Result<Selection, Refusal> {
+    match text.parse() {
+        Ok(selection @ (Selection::LeaveOneOut | Selection::Validation)) => Ok(selection),
+        _ => Err("not loo or validation".into()),
+    }
 }
 
 /// Checked here, so that a wrong τ is noticed even where no model uses it.
@@ -158,24 +133,44 @@ impl Settings {
         &self.common
     }
 
-    pub(crate) fn filter(&self, kind: ModelKind, depth: usize) -> Result<Filter> {
-        match kind {
-            ModelKind::Sgc => Filter::sgc(depth),
-            ModelKind::Ssgc => Filter::ssgc(depth, self.tau.unwrap_or(DEFAULT_TAU)),
-            ModelKind::Dgc => Filter::dgc(depth, self.time.unwrap_or(DEFAULT_TIME)),
+    /// The model of a name at a depth; `others` gives what only networks have.
+    pub(crate) fn method(
+        &self,
+        name: &str,
+        depth: usize,
+        others: impl Fn(&str) -> Option<f64>,
+    ) -> Result<Method> {
+        Method::named(name, |parameter| match parameter {
+            "depth" => Some(depth as f64),
+            "tau" => self.tau,
+            "time" => self.time,
+            other => others(other),
+        })
+    }
+
+    pub(crate) fn design(&self, filter: Filter) -> Design {
+        let design = Design::from(filter).with_operator(self.operator()).with_rows(self.rows());
+        design.with_tolerance(self.tolerance())
+    }
+
+    pub(crate) fn ridge(&self) -> Ridge {
+        Ridge {
+            kernel: self.kernel.unwrap_or_default(),
+            selection: self.lambda.or(self.select).unwrap_or_default(),
+            intercept: self.common.intercept,
         }
     }
 
-    pub(crate) fn options(&self) -> Options {
-        Options {
-            kernel: self.kernel.unwrap_or_default(),
-            selection: self.lambda.unwrap_or(match self.select {
-                None | Some(Select::Loo) => Selection::LeaveOneOut,
-                Some(Select::Validation) => Selection::Validation,
-            }),
-            row_normalize: self.row_normalize,
-            ..self.common.options()
-        }
+    pub(crate) fn operator(&self) -> Operator {
+        self.common.normalization
+    }
+
+    pub(crate) fn rows(&self) -> RowScaling {
+        if self.row_normalize { RowScaling::Sum } else { RowScaling::Plain }
+    }
+
+    pub(crate) fn tolerance(&self) -> Tolerance {
+        self.common.tolerance
     }
 }
 
@@ -188,6 +183,9 @@ pub(crate) fn accuracy_name(selection: Selection) -> &'static str {
 }
 
 /// What is done to the features before they are filtered.
-pub(crate) fn features(row_normalize: bool) -> &'static str {
-    if row_normalize { "divided by their sum" } else { "as they are" }
+pub(crate) fn features(design: &Design) -> &'static str {
+    match design.channels()[0].rows {
+        RowScaling::Plain => "as they are",
+        RowScaling::Sum => "divided by their sum",
+    }
 }

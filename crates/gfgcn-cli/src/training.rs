@@ -2,16 +2,14 @@
 
 use crate::interrupt;
 use crate::output::Output;
-use crate::progress::{self, Progress, Unit};
+use crate::progress::{self, Unit};
 use crate::source::SplitSource;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
-use gfgcn::memory;
 use gfgcn::split::Split;
 use gfgcn::tune::{Search, Tuned};
 use gfgcn::{Classifier, Model};
 use std::path::Path;
-
-const LESS_MEMORY: &str = "train on fewer nodes (--split), or use a machine with more memory";
 
 /// The split that was asked for, or all labelled nodes.
 pub(crate) fn nodes(
@@ -34,10 +32,9 @@ pub(crate) fn search(
     split: &Split,
     output: &Output,
 ) -> anyhow::Result<Tuned> {
-    memory::check("the search", search.memory_needed(dataset, split)?, LESS_MEMORY)?;
-    let tuned = progress::show(output, "searching", Unit::Steps, |progress| {
-        progress.set_total(search.steps(split) as u64);
-        search.run(dataset, split, &|| progress.advance())
+    let tuned = progress::show(output, "searching", Unit::Steps, |context| {
+        context.progress().begin("searching", search.steps(split));
+        search.run(dataset, split, context)
     })?;
     Ok(tuned)
 }
@@ -49,8 +46,7 @@ pub(crate) fn train(
     split: &Split,
     output: &Output,
 ) -> anyhow::Result<Model> {
-    memory::check("training", classifier.fit_memory(dataset, split)?, LESS_MEMORY)?;
-    let fit = |_: &Progress| classifier.fit(dataset, split);
+    let fit = |context: &Context| classifier.fit(dataset, split, context);
     Ok(progress::show(output, "training", Unit::Time, fit)?)
 }
 

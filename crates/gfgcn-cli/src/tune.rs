@@ -6,9 +6,9 @@ use crate::source::{Source, SplitSource, check_output};
 use crate::{Global, training};
 use clap::Args;
 use gfgcn::data::Dataset;
-use gfgcn::plan::Explanation;
+use gfgcn::driver::Explanation;
 use gfgcn::split::Split;
-use gfgcn::tune::{Contender, Search, Tuned};
+use gfgcn::tune::{Contender, Tuned};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, &dataset, output)?;
-    let search = Search { options: arguments.common.options(), ..Search::default() };
+    let search = arguments.common.search();
     let plan = arguments.explain.then(|| search.explain(&dataset, &split)).transpose()?;
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
@@ -112,9 +112,9 @@ impl Report {
         };
         let chosen = &self.board[self.chosen];
         let mut lines = vec![
-            ("chosen", chosen.filter.to_string()),
+            ("chosen", chosen.design.filter().formula()),
             ("kernel", chosen.kernel.to_string()),
-            ("features", features(chosen.row_normalize).to_owned()),
+            ("features", features(&chosen.design).to_owned()),
             ("lambda", format!("{:.4e}", chosen.lambda)),
             ("expected accuracy", self.expected_accuracy.to_string()),
             ("time", seconds(Duration::from_secs_f64(self.seconds))),
@@ -147,9 +147,9 @@ impl Report {
                 let mark = if k == self.chosen { "*" } else { "" };
                 vec![
                     format!("{}{mark}", k + 1),
-                    contender.filter.to_string(),
+                    contender.design.filter().formula(),
                     contender.kernel.to_string(),
-                    features(contender.row_normalize).to_owned(),
+                    features(&contender.design).to_owned(),
                     format!("{:.1e}", contender.lambda),
                     format!("{:.1}", 100.0 * contender.accuracy),
                 ]

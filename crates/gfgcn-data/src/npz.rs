@@ -57,12 +57,16 @@ fn from_source(source: impl Read + Seek, name: &str) -> Result<Dataset> {
     if let Some(split) = split {
         dataset = dataset.with_split(split)?;
     }
-    if let Some(names) = node_names {
-        dataset = optional_names(dataset, "node_names", |dataset| dataset.with_node_ids(names));
+    // Names are a convenience: bad ones are noted and left out, the data are still good.
+    if let Some(names) = node_names
+        && let Err(error) = dataset.set_node_ids(names)
+    {
+        dataset = dataset.with_note(format!("member node_names ignored: {error}"));
     }
-    if let Some(names) = feature_names {
-        dataset =
-            optional_names(dataset, "attr_names", |dataset| dataset.with_feature_names(names));
+    if let Some(names) = feature_names
+        && let Err(error) = dataset.set_feature_names(names)
+    {
+        dataset = dataset.with_note(format!("member attr_names ignored: {error}"));
     }
     Ok(members.notes.into_iter().fold(dataset, Dataset::with_note))
 }
@@ -160,18 +164,6 @@ pub(crate) fn integers(values: impl IntoIterator<Item = i64>) -> Vec<u8> {
 fn floats(shape: &[usize], values: &[f32]) -> Vec<u8> {
     let payload: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     npy::encode("<f4", shape, &payload)
-}
-
-/// Names are a convenience: bad ones are noted and left out, the data are still good.
-fn optional_names(
-    dataset: Dataset,
-    member: &str,
-    add: impl FnOnce(Dataset) -> Result<Dataset>,
-) -> Dataset {
-    match add(dataset.clone()) {
-        Ok(named) => named,
-        Err(error) => dataset.with_note(format!("member {member} ignored: {error}")),
-    }
 }
 
 /// A matrix as it stands in the archive.

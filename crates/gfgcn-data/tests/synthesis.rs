@@ -1,16 +1,18 @@
 //! Synthetic datasets against the model they claim to be drawn from: counted by brute force in the
 //! archive's arrays, compared with what the formulas say.
 
+use gfgcn::context::{Cancel, Context, Observer, Progress};
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
 use gfgcn::split::{Ratio, Split};
-use gfgcn::{Options, Result};
+use gfgcn::{Result, Ridge};
 use gfgcn_data::{Synthetic, SyntheticShape, npz};
 use std::fs;
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 
 fn shape(nodes: usize, edges: usize, classes: usize, features: usize) -> SyntheticShape {
@@ -22,7 +24,7 @@ fn write(shape: SyntheticShape, homophily: f64, seed: u64) -> Result<Vec<u8>> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("synthetic.npz");
     let synthetic = Synthetic::new(shape, homophily, seed)?;
-    synthetic.write(&path, false, &mut |_, _| ControlFlow::Continue(()))?;
+    synthetic.write(&path, false, &Context::default())?;
     Ok(fs::read(path).unwrap())
 }
 
@@ -209,12 +211,11 @@ fn the_graph_tells_what_the_features_do_not() {
     let splits = (0..3).map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed));
     let filters = [(1, 1.0), (1, 0.05), (4, 0.05), (8, 0.05)];
     let evaluation = Evaluation {
-        filters: filters.map(|(depth, tau)| Filter::ssgc(depth, tau).unwrap()).to_vec(),
-        options: Options::default(),
+        designs: filters.map(|(depth, tau)| Filter::ssgc(depth, tau).unwrap().into()).to_vec(),
+        ridge: Ridge::default(),
         splits: splits.collect::<Result<_>>().unwrap(),
-        memory: u64::MAX,
     };
-    let outcomes = evaluation.run(&dataset, &|| ()).unwrap();
+    let outcomes = evaluation.run(&dataset, &Context::default()).unwrap();
     let [alone, near, wide, wider] = &outcomes[..] else { panic!("four filters") };
     let accuracy = [alone, near, wide, wider].map(|outcome| outcome.accuracy().mean);
     assert!((25.0..45.0).contains(&accuracy[0]), "{accuracy:?}");
@@ -263,30 +264,53 @@ fn parameters_out_of_range_are_named() {
     }
 }
 
+/// Hears how many bytes are written, and cancels at the first of them where it is to.
+struct Bytes {
+    cancel: Option<Cancel>,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Observer for Bytes {
+    fn begin(&self, _: &str, total: u64) {
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.done.fetch_add(bytes, Ordering::Relaxed);
+        self.cancel.iter().for_each(Cancel::cancel);
+    }
+}
+
 #[test]
 fn a_file_is_replaced_only_when_asked_and_never_in_part() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("synthetic.npz");
     let synthetic = Synthetic::new(shape(100, 200, 2, 3), 0.8, 0).unwrap();
-    let run = |path: &Path, overwrite, flow| {
-        let mut last = (0, 0);
-        let result = synthetic.write(path, overwrite, &mut |done, total| {
-            last = (done, total);
-            flow
+    // Cancelled when the first bytes are written, or never.
+    let run = |path: &Path, overwrite, stops: bool| {
+        let cancel = Cancel::default();
+        let bytes = Arc::new(Bytes {
+            cancel: stops.then(|| cancel.clone()),
+            done: AtomicU64::new(0),
+            total: AtomicU64::new(0),
         });
-        (result, last)
+        let context =
+            Context::default().with_cancel(cancel).with_progress(Progress::told(bytes.clone()));
+        let result = synthetic.write(path, overwrite, &context);
+        (result, bytes.done.load(Ordering::Relaxed), bytes.total.load(Ordering::Relaxed))
     };
-    let (stopped, _) = run(&path, false, ControlFlow::Break(()));
-    assert!(stopped.unwrap_err().to_string().contains("broken off"));
+    let (stopped, ..) = run(&path, false, true);
+    assert!(matches!(stopped, Err(gfgcn::Error::Cancelled)));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no temporary file is left");
 
     fs::write(&path, "old").unwrap();
-    let (refused, _) = run(&path, false, ControlFlow::Continue(()));
+    let (refused, ..) = run(&path, false, false);
     assert!(refused.unwrap_err().to_string().contains("exists already"));
-    let (stopped, _) = run(&path, true, ControlFlow::Break(()));
+    let (stopped, ..) = run(&path, true, true);
     assert!(stopped.is_err());
     assert_eq!(fs::read(&path).unwrap(), b"old");
-    let (written, (done, total)) = run(&path, true, ControlFlow::Continue(()));
+    let (written, done, total) = run(&path, true, false);
     written.unwrap();
     assert_eq!(done, total, "the progress ends at its total");
     assert_eq!(npz::read(&path, "synthetic").unwrap().graph().edges(), 200);

@@ -2,11 +2,11 @@
 
 use crate::lab::Lab;
 use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
-use crate::subject::{DEPTHS, Model, SPLITS, Scope, Subject, options};
+use crate::subject::{DEPTHS, Model, SPLITS, Scope, Subject, ridge};
 use gfgcn::filter::Filter;
 use gfgcn::metrics::Summary;
 use gfgcn::ridge::Selection;
-use gfgcn::{Options, Result};
+use gfgcn::{Result, Ridge};
 use gfgcn_baselines::{Baseline, Dual, Training};
 
 /// Enough for the objective to settle where it ever does.
@@ -38,16 +38,16 @@ fn runs(scope: Scope) -> usize {
 
 fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
     let filters: Vec<Filter> =
-        DEPTHS.iter().filter_map(|&depth| Model::GfSgc.filter(depth)).collect();
+        DEPTHS.iter().filter_map(|&depth| Model::GF_SGC.filter(depth)).collect();
     let splits = &subject.splits[..runs(lab.scope)];
-    let chosen = lab.fit("λ by depth", subject, &subject.splits, &filters, options())?;
+    let chosen = lab.fit("λ by depth", subject, &subject.splits, &filters, ridge())?;
     let (mut solved, mut descended) = (Vec::new(), Vec::new());
     for fits in chosen.into_iter().flatten() {
         let (filter, lambda) = (fits.filter, fits.median_lambda());
-        let options = Options { selection: Selection::fixed(lambda)?, ..Options::default() };
+        let ridge = Ridge { selection: Selection::fixed(lambda)?, ..Ridge::default() };
         let depth = filter.depth();
         let what = format!("closed form with one λ, K = {depth}");
-        let exact = lab.fit(&what, subject, splits, &[filter], options)?.swap_remove(0);
+        let exact = lab.fit(&what, subject, splits, &[filter], ridge)?.swap_remove(0);
         let model = Baseline::Dual(Dual { filter, lambda });
         let training = Training { epochs: EPOCHS, ..Training::default() };
         let what = format!("descent with the same λ, K = {depth}");

@@ -3,10 +3,10 @@
 use crate::lab::Lab;
 use crate::published::Published;
 use crate::report::{Axis, Cell, Figure, Panel, Point, Row, Scale, Series, Style, Table, Unit};
-use crate::subject::{DEPTHS, Model, SPLITS, Scope, Subject, Way, Which, options};
+use crate::subject::{DEPTHS, Model, SPLITS, Scope, Subject, Which, ridge};
 use gfgcn::Result;
 use gfgcn::metrics::Summary;
-use gfgcn_baselines::Training;
+use gfgcn_baselines::{Method, Training};
 use std::collections::BTreeMap;
 
 /// Accuracies in percent of every model at every depth on one graph, one per run.
@@ -44,13 +44,13 @@ impl Accuracies {
         let mut places = Vec::new();
         let mut filters = Vec::new();
         for (model, depth) in models.iter().flat_map(|&model| DEPTHS.map(|depth| (model, depth))) {
-            if let Way::ClosedForm(filter) = model.at(depth) {
+            if let Method::ClosedForm(filter) = model.at(depth) {
                 places.push((model, depth));
                 filters.push(filter);
             }
         }
         let what = "closed forms at all depths";
-        let fits = lab.fit(what, subject, &subject.splits, &filters, options())?;
+        let fits = lab.fit(what, subject, &subject.splits, &filters, ridge())?;
         let finished = places.into_iter().zip(fits);
         let cells = finished.filter_map(|(place, fits)| Some((place, fits?.accuracies)));
         Ok(Accuracies { which: subject.which, cells: cells.collect() })
@@ -64,7 +64,7 @@ impl Accuracies {
         model: Model,
         depth: usize,
     ) -> Result<()> {
-        let Way::Trained(baseline) = model.at(depth) else { return Ok(()) };
+        let Method::Trained(baseline) = model.at(depth) else { return Ok(()) };
         if !lab.scope.depths(model).contains(&depth) {
             return Ok(());
         }
@@ -172,8 +172,8 @@ fn protocol(scope: Scope) -> String {
     let networks = match scope {
         Scope::Quick => format!(
             "; networks were run {} times at the first {} depths",
-            scope.runs(Model::Gcn),
-            scope.depths(Model::Gcn).len()
+            scope.runs(Model::GCN),
+            scope.depths(Model::GCN).len()
         ),
         Scope::Full => String::new(),
     };

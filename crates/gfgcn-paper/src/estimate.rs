@@ -3,9 +3,9 @@
 use crate::lab::Lab;
 use crate::part::Part;
 use crate::stability;
-use crate::subject::{Model, Subject, Way};
+use crate::subject::{Model, Subject};
 use gfgcn::split::Split;
-use gfgcn_baselines::Training;
+use gfgcn_baselines::{Method, Training};
 use std::time::Duration;
 
 /// The depth at which each model is tried: networks take longer in proportion to theirs, linear models
@@ -46,7 +46,7 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
 /// tried.
 fn missing(lab: &Lab<'_>, subject: &Subject, splits: &[Split], model: Model) -> f64 {
     let of_depth = |&depth: &usize| {
-        let Way::Trained(baseline) = model.at(depth) else { return 0.0 };
+        let Method::Trained(baseline) = model.at(depth) else { return 0.0 };
         let comparison = lab.comparison(subject, splits, vec![baseline], Training::default());
         let longer = if model.is_network() { depth as f64 / TRIED as f64 } else { 1.0 };
         comparison.known(lab.cache).missing() as f64 * longer
@@ -56,8 +56,8 @@ fn missing(lab: &Lab<'_>, subject: &Subject, splits: &[Split], model: Model) -> 
 
 /// What one run takes of the machine, with as many going on at a time as in the experiments.
 fn one(lab: &Lab<'_>, subject: &Subject, model: Model) -> Duration {
-    let Way::Trained(baseline) = model.at(TRIED) else { return Duration::ZERO };
+    let Method::Trained(baseline) = model.at(TRIED) else { return Duration::ZERO };
     let splits = &subject.splits[..lab.scope.runs(model)];
     let comparison = lab.comparison(subject, splits, vec![baseline], Training::default());
-    comparison.estimate(&comparison.known(None)) / splits.len() as u32
+    comparison.estimate(&comparison.known(None), &lab.context) / splits.len() as u32
 }

@@ -8,7 +8,6 @@ use gfgcn::Result;
 use gfgcn::filter::Filter;
 use gfgcn_baselines::{Baseline, DataKey, SplitKey, Trainer, Training};
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
 
 /// Terminal times of the diffusion, with enough steps for the longest.
 const TIMES: [f64; 6] = [1.0, 2.0, 5.27, 10.0, 20.0, 50.0];
@@ -45,12 +44,9 @@ fn trace(lab: &Lab<'_>, what: &str, subject: &Subject, filter: Filter) -> Result
     };
     lab.once(what, subject, training.epochs, &key, || {
         let model = Baseline::logistic(filter);
-        let trainer = Trainer::new(dataset, model, training, std::slice::from_ref(split))?;
-        let mut watch = |_: &_| {
-            (lab.progress)();
-            ControlFlow::Continue(())
-        };
-        let trained = trainer.train(split, 0, &mut watch)?;
+        let splits = std::slice::from_ref(split);
+        let trainer = Trainer::new(dataset, model, training, splits, &lab.context)?;
+        let trained = trainer.train(split, 0, &lab.context)?;
         let gradient = trained.first_gradients[0].as_slice().to_vec();
         Ok(Trace { gradient, losses: trained.losses })
     })

@@ -1,15 +1,16 @@
 //! Where the experiments are run: closed forms together, trainings several at a time, and nothing twice.
 
 use crate::subject::{Scope, Subject};
+use gfgcn::context::Context;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
 use gfgcn::split::Split;
-use gfgcn::{Options, Result};
+use gfgcn::{Design, Result, Ridge};
 use gfgcn_baselines::{Baseline, Cache, Comparison, DataKey, Run, SplitKey, Training};
 use serde::{Deserialize, Serialize};
 
 /// What experiments need besides data.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Lab<'a> {
     /// How much is run.
     pub scope: Scope,
@@ -17,12 +18,9 @@ pub struct Lab<'a> {
     pub cache: Option<&'a Cache>,
     /// Whether nothing is to be run: what is not finished is left out of the report.
     pub only_finished: bool,
-    /// Bytes that may be taken at a time.
-    pub memory: u64,
-    /// Told what is done next, and how many epochs of training and solutions it takes.
-    pub begin: &'a (dyn Fn(&str, usize) + Sync),
-    /// Told after every one of them.
-    pub progress: &'a (dyn Fn() + Sync),
+    /// What the work runs under. Its observer is told what is done next, how many epochs of training and solutions
+    /// it takes, and after every one of them.
+    pub context: Context,
 }
 
 /// A closed form over several splits.
@@ -46,7 +44,7 @@ impl Fits {
 struct FitsKey<'a> {
     data: &'a DataKey,
     filter: Filter,
-    options: Options,
+    ridge: Ridge,
     splits: Vec<SplitKey>,
 }
 
@@ -59,11 +57,11 @@ impl Lab<'_> {
         subject: &Subject,
         splits: &[Split],
         filters: &[Filter],
-        options: Options,
+        ridge: Ridge,
     ) -> Result<Vec<Option<Fits>>> {
         let key = |filter: Filter| {
             let splits = splits.iter().map(SplitKey::new).collect();
-            FitsKey { data: &subject.key, filter, options, splits }
+            FitsKey { data: &subject.key, filter, ridge, splits }
         };
         let mut known: Vec<Option<Fits>> =
             filters.iter().map(|&filter| self.cache?.get(&key(filter))).collect();
@@ -75,17 +73,13 @@ impl Lab<'_> {
             .collect();
         if !missing.is_empty() && !self.only_finished {
             self.begin(subject, what, missing.len() * splits.len());
-            let evaluation = Evaluation {
-                filters: missing,
-                splits: splits.to_vec(),
-                options,
-                memory: self.memory,
-            };
-            let outcomes = evaluation.run(&subject.dataset, self.progress)?;
-            let mut fresh = outcomes.into_iter().map(|outcome| Fits {
-                filter: outcome.filter,
-                accuracies: outcome.accuracies,
-                lambdas: outcome.lambdas,
+            let designs = missing.into_iter().map(Design::from).collect();
+            let evaluation = Evaluation { designs, splits: splits.to_vec(), ridge };
+            let results = evaluation.run(&subject.dataset, &self.context)?;
+            let mut fresh = results.into_iter().map(|result| Fits {
+                filter: result.design.filter(),
+                accuracies: result.accuracies,
+                lambdas: result.lambdas,
             });
             for slot in known.iter_mut().filter(|slot| slot.is_none()) {
                 let fits = fresh.next().expect("one for every filter that was missing");
@@ -116,7 +110,7 @@ impl Lab<'_> {
         if known.missing() > 0 {
             self.begin(subject, what, known.missing() * training.epochs);
         }
-        Ok(comparison.run(known, self.cache, self.progress)?.swap_remove(0).runs)
+        Ok(comparison.run(known, self.cache, &self.context)?.swap_remove(0).runs)
     }
 
     pub(crate) fn comparison<'s>(
@@ -126,8 +120,8 @@ impl Lab<'_> {
         models: Vec<Baseline>,
         training: Training,
     ) -> Comparison<'s> {
-        let (dataset, splits, memory) = (&subject.dataset, splits.to_vec(), self.memory);
-        Comparison { dataset, models, splits, seed: 0, training, memory }
+        let (dataset, splits) = (&subject.dataset, splits.to_vec());
+        Comparison { dataset, models, splits, seed: 0, training }
     }
 
     /// Does work of some steps whose result fits into the cache, unless it is known. None if it is not
@@ -153,6 +147,7 @@ impl Lab<'_> {
     }
 
     fn begin(&self, subject: &Subject, what: &str, steps: usize) {
-        (self.begin)(&format!("{}: {what}", subject.which.title()), steps);
+        let what = format!("{}: {what}", subject.which.title());
+        self.context.progress().begin(&what, steps as u64);
     }
 }

@@ -105,7 +105,7 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
             figures.push(gradients::by_time(lab, cora)?);
         }
         if wants(Part::Scale) {
-            figures.push(scale::figure(cora)?);
+            figures.push(scale::figure(cora, &lab.context)?);
         }
     }
     if wants(Part::Ablation) {

@@ -2,18 +2,18 @@
 
 use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
 use crate::subject::{DEPTHS, Model, Subject};
-use gfgcn::Result;
-use gfgcn::filter::{
-    DEFAULT_TAU, DEFAULT_TIME, Filter, FilterBank, MAX_DEPTH, Tolerance, propagate,
-};
-use gfgcn::graph::{Normalization, Propagator};
+use gfgcn::context::Context;
+use gfgcn::driver::{Driver, Rows};
+use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter, MAX_DEPTH};
+use gfgcn::graph::{Normalization, Operator};
 use gfgcn::matrix::Matrix;
+use gfgcn::{Design, Result};
 
 /// ‖F − mean of its rows‖ relative to that of X, by depth, for both normalisations.
-pub(crate) fn figure(subject: &Subject) -> Result<Figure> {
-    let panels = [Normalization::Symmetric, Normalization::Row]
+pub(crate) fn figure(subject: &Subject, context: &Context) -> Result<Figure> {
+    let panels = Operator::ALL
         .into_iter()
-        .map(|normalization| panel(subject, normalization))
+        .map(|operator| panel(subject, operator, context))
         .collect::<Result<Vec<Panel>>>()?;
     Ok(Figure {
         id: "scale".into(),
@@ -29,33 +29,29 @@ pub(crate) fn figure(subject: &Subject) -> Result<Figure> {
     })
 }
 
-fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
+fn panel(subject: &Subject, operator: Operator, context: &Context) -> Result<Panel> {
     let features = subject.dataset.features();
-    let propagator = Propagator::new(subject.dataset.graph(), normalization);
-    let filtered = |filter: Filter| {
-        let bank = FilterBank::new(&[filter], Tolerance::default());
-        propagate::<f32>(&propagator, &bank, features, None)[0].to_matrix()
-    };
     let mut x = Matrix::zeros(features.rows(), features.cols());
     for i in 0..features.rows() {
         features.for_each_in_row(i, |j, value| x[(i, j)] = f64::from(value));
     }
     let unit = centred_norm(&x);
+    // Every model at every depth, and what is as good as the heat kernel: they differ by T²/2K.
+    let curves = Model::LINEAR.iter().flat_map(|model| DEPTHS.map(|depth| model.filter(depth)));
+    let filters: Vec<Filter> =
+        curves.flatten().chain([Filter::dgc(MAX_DEPTH, DEFAULT_TIME)?]).collect();
+    let scales = scales(subject, operator, &filters, context)?;
+    let degrees = subject.dataset.graph().degrees();
     let mut series = Vec::new();
-    for model in Model::LINEAR {
-        let points = DEPTHS.iter().filter_map(|&depth| {
-            let y = centred_norm(&filtered(model.filter(depth)?)) / unit;
-            Some(Point { x: depth as f64, y, error: None })
-        });
-        let points = points.collect();
+    for (model, scales_of_model) in Model::LINEAR.into_iter().zip(scales.chunks(DEPTHS.len())) {
+        let points = DEPTHS.iter().zip(scales_of_model);
+        let points =
+            points.map(|(&depth, y)| Point { x: depth as f64, y: y / unit, error: None }).collect();
         series.push(Series { name: model.name().into(), style: Style::Dots, points });
         let limit = match model {
-            // As good as the heat kernel: they differ by T²/2K.
-            Model::Dgc => centred_norm(&filtered(Filter::dgc(MAX_DEPTH, DEFAULT_TIME)?)) / unit,
-            Model::Ssgc => {
-                centred_norm(&limit(propagator.degrees(), normalization, &x, DEFAULT_TAU)) / unit
-            }
-            _ => centred_norm(&limit(propagator.degrees(), normalization, &x, 0.0)) / unit,
+            Model::DGC => scales[scales.len() - 1] / unit,
+            Model::SSGC => centred_norm(&limit(&degrees, operator, &x, DEFAULT_TAU)) / unit,
+            _ => centred_norm(&limit(&degrees, operator, &x, 0.0)) / unit,
         };
         // Rounding leaves a little of what is zero.
         if limit > 1e-9 {
@@ -69,7 +65,7 @@ fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
         }
     }
     Ok(Panel {
-        title: match normalization {
+        title: match operator.normalization {
             Normalization::Symmetric => "symmetric normalisation",
             Normalization::Row => "row normalisation",
         }
@@ -80,13 +76,31 @@ fn panel(subject: &Subject, normalization: Normalization) -> Result<Panel> {
     })
 }
 
+/// ‖F − mean of its rows‖ for each filter, from one pass over the graph.
+fn scales(
+    subject: &Subject,
+    operator: Operator,
+    filters: &[Filter],
+    context: &Context,
+) -> Result<Vec<f64>> {
+    let designs: Vec<Design> =
+        filters.iter().map(|&filter| Design::from(filter).with_operator(operator)).collect();
+    let driver = Driver::new(&subject.dataset, &designs, Rows::All, 0);
+    let mut scales = Vec::with_capacity(filters.len());
+    for pass in driver.passes(context.memory().free() / 2) {
+        let filtered = driver.run(pass, context)?;
+        scales.extend(filtered.iter().map(|f| centred_norm(&f.to_matrix().to_f64())));
+    }
+    Ok(scales)
+}
+
 /// τ X + (1 − τ) Â^∞ X for a connected graph with degrees D̃: the largest eigenvalue of Â is 1, with one eigenvector.
-fn limit(degrees: &[f64], normalization: Normalization, x: &Matrix<f64>, tau: f64) -> Matrix<f64> {
+fn limit(degrees: &[f64], operator: Operator, x: &Matrix<f64>, tau: f64) -> Matrix<f64> {
     let total: f64 = degrees.iter().sum();
     // Â^∞ = right · leftᵀ.
     let (right, left): (Vec<f64>, Vec<f64>) = degrees
         .iter()
-        .map(|degree| match normalization {
+        .map(|degree| match operator.normalization {
             Normalization::Row => (1.0, degree / total),
             Normalization::Symmetric => (degree.sqrt(), degree.sqrt() / total),
         })

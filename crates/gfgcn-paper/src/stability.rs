@@ -2,11 +2,11 @@
 
 use crate::lab::Lab;
 use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
-use crate::subject::{Model, Scope, Subject, Way};
+use crate::subject::{Model, Scope, Subject};
 use gfgcn::Result;
 use gfgcn::metrics::Summary;
 use gfgcn::split::Split;
-use gfgcn_baselines::Training;
+use gfgcn_baselines::{Method, Training};
 
 /// Standard deviation over seeds on one split, by depth; quickly, on the first graph only.
 pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
@@ -41,8 +41,8 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Option<Panel>> {
         let mut points = Vec::new();
         for &depth in lab.scope.depths(model) {
             let spread = match model.at(depth) {
-                Way::ClosedForm(_) => Some(0.0),
-                Way::Trained(baseline) => {
+                Method::ClosedForm(_) => Some(0.0),
+                Method::Trained(baseline) => {
                     let what = format!("spread of {}, K = {depth}", model.name());
                     let runs = lab.train(&what, subject, &seeds, baseline, Training::default())?;
                     let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();

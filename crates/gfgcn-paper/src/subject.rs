@@ -1,11 +1,11 @@
 //! What the experiments are done on: four citation graphs, and eleven models.
 
 use gfgcn::data::Dataset;
-use gfgcn::filter::{DEFAULT_TAU, DEFAULT_TIME, Filter};
+use gfgcn::filter::Filter;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
-use gfgcn::{Options, Result};
-use gfgcn_baselines::{Appnp, Baseline, DataKey, Gat, Gcn, Gcnii, JkNet, Jump};
+use gfgcn::{Result, Ridge};
+use gfgcn_baselines::{DataKey, Method};
 use serde::Serialize;
 
 /// The depths of the paper's tables.
@@ -14,8 +14,8 @@ pub const DEPTHS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
 pub const SPLITS: usize = 20;
 
 /// How closed forms are solved: λ is chosen on the validation part, which the paper's splits have.
-pub(crate) fn options() -> Options {
-    Options { selection: Selection::Validation, ..Options::default() }
+pub(crate) fn ridge() -> Ridge {
+    Ridge { selection: Selection::Validation, ..Ridge::default() }
 }
 
 /// A graph of the paper.
@@ -82,92 +82,63 @@ impl Subject {
     }
 }
 
-/// A model of the paper.
+/// A model of the paper, by its name in [`Method::NAMES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[allow(missing_docs)] // their names say it
-pub enum Model {
-    Gcn,
-    Gat,
-    JkNet,
-    Appnp,
-    Gcnii,
-    Sgc,
-    Ssgc,
-    Dgc,
-    GfSgc,
-    GfSsgc,
-    GfDgc,
-}
+pub struct Model(&'static str);
 
-/// How a model is evaluated.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Way {
-    ClosedForm(Filter),
-    Trained(Baseline),
+#[allow(missing_docs)] // their names say it
+impl Model {
+    pub const GCN: Model = Model("gcn");
+    pub const GAT: Model = Model("gat");
+    pub const JKNET: Model = Model("jknet");
+    pub const APPNP: Model = Model("appnp");
+    pub const GCNII: Model = Model("gcnii");
+    pub const SGC: Model = Model("sgc");
+    pub const SSGC: Model = Model("ssgc");
+    pub const DGC: Model = Model("dgc");
+    pub const GF_SGC: Model = Model("gfsgc");
+    pub const GF_SSGC: Model = Model("gfssgc");
+    pub const GF_DGC: Model = Model("gfdgc");
 }
 
 impl Model {
     /// All of them, in the order of the paper.
     pub const ALL: [Model; 11] = [
-        Model::Gcn,
-        Model::Gat,
-        Model::JkNet,
-        Model::Appnp,
-        Model::Gcnii,
-        Model::Sgc,
-        Model::Ssgc,
-        Model::Dgc,
-        Model::GfSgc,
-        Model::GfSsgc,
-        Model::GfDgc,
+        Model::GCN,
+        Model::GAT,
+        Model::JKNET,
+        Model::APPNP,
+        Model::GCNII,
+        Model::SGC,
+        Model::SSGC,
+        Model::DGC,
+        Model::GF_SGC,
+        Model::GF_SSGC,
+        Model::GF_DGC,
     ];
 
     /// The models with a filter, trained.
-    pub(crate) const LINEAR: [Model; 3] = [Model::Sgc, Model::Ssgc, Model::Dgc];
+    pub(crate) const LINEAR: [Model; 3] = [Model::SGC, Model::SSGC, Model::DGC];
 
     /// The paper's name.
     pub fn name(self) -> &'static str {
-        match self {
-            Model::Gcn => "GCN",
-            Model::Gat => "GAT",
-            Model::JkNet => "JKNet",
-            Model::Appnp => "APPNP",
-            Model::Gcnii => "GCNII",
-            Model::Sgc => "SGC",
-            Model::Ssgc => "SSGC",
-            Model::Dgc => "DGC",
-            Model::GfSgc => "gfSGC",
-            Model::GfSsgc => "gfSSGC",
-            Model::GfDgc => "gfDGC",
-        }
+        self.at(DEPTHS[0]).name()
     }
 
     /// Whether it is a network, which takes long to train.
     pub fn is_network(self) -> bool {
-        self < Model::Sgc
+        self.filter(DEPTHS[0]).is_none()
     }
 
     /// The filter at a depth, if it has one.
     pub(crate) fn filter(self, depth: usize) -> Option<Filter> {
-        let filter = match self {
-            Model::Sgc | Model::GfSgc => Filter::sgc(depth),
-            Model::Ssgc | Model::GfSsgc => Filter::ssgc(depth, DEFAULT_TAU),
-            Model::Dgc | Model::GfDgc => Filter::dgc(depth, DEFAULT_TIME),
-            _ => return None,
-        };
-        Some(filter.expect("the depths of the paper are in range"))
+        self.at(depth).filter()
     }
 
-    pub(crate) fn at(self, depth: usize) -> Way {
-        match (self, self.filter(depth)) {
-            (Model::GfSgc | Model::GfSsgc | Model::GfDgc, Some(filter)) => Way::ClosedForm(filter),
-            (_, Some(filter)) => Way::Trained(Baseline::logistic(filter)),
-            (Model::Gat, _) => Way::Trained(Baseline::Gat(Gat::new(depth))),
-            (Model::JkNet, _) => Way::Trained(Baseline::JkNet(JkNet::new(depth, Jump::Concat))),
-            (Model::Appnp, _) => Way::Trained(Baseline::Appnp(Appnp::new(depth))),
-            (Model::Gcnii, _) => Way::Trained(Baseline::Gcnii(Gcnii::new(depth))),
-            _ => Way::Trained(Baseline::Gcn(Gcn::new(depth))),
-        }
+    /// How it is evaluated at a depth, with the paper's other parameters.
+    pub(crate) fn at(self, depth: usize) -> Method {
+        let depth = |parameter| (parameter == "depth").then_some(depth as f64);
+        Method::named(self.0, depth).expect("the models and depths of the paper are in range")
     }
 }
 

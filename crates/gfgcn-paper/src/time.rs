@@ -4,27 +4,26 @@ use crate::accuracy::ranked;
 use crate::lab::Lab;
 use crate::published::Published;
 use crate::report::{Cell, Row, Table, Unit};
-use crate::subject::{Model, Scope, Subject, Way, options};
+use crate::subject::{Model, Scope, Subject, ridge};
 use gfgcn::Result;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::metrics::Summary;
-use gfgcn_baselines::{DataKey, Trainer, Training};
+use gfgcn_baselines::{DataKey, Method, Trainer, Training};
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// The depths of the paper's table.
 const DEPTHS: [usize; 4] = [2, 8, 32, 128];
 /// The models of the paper's table.
 const MODELS: [Model; 8] = [
-    Model::Gcn,
-    Model::Gcnii,
-    Model::Sgc,
-    Model::Ssgc,
-    Model::Dgc,
-    Model::GfSgc,
-    Model::GfSsgc,
-    Model::GfDgc,
+    Model::GCN,
+    Model::GCNII,
+    Model::SGC,
+    Model::SSGC,
+    Model::DGC,
+    Model::GF_SGC,
+    Model::GF_SSGC,
+    Model::GF_DGC,
 ];
 
 /// Seconds of one model on one split, alone on the machine.
@@ -124,26 +123,21 @@ fn seconds(
     let what = format!("time of {}, K = {depth}", model.name());
     let training = Training::default();
     let steps = match model.at(depth) {
-        Way::ClosedForm(_) => 1,
-        Way::Trained(_) => training.epochs,
+        Method::ClosedForm(_) => 1,
+        Method::Trained(_) => training.epochs,
     };
     lab.once(&what, subject, steps, &key, || {
         let clock = Instant::now();
         let time = match model.at(depth) {
-            Way::ClosedForm(filter) => {
-                let (options, splits) = (options(), vec![split.clone()]);
-                let evaluation =
-                    Evaluation { filters: vec![filter], splits, options, memory: lab.memory };
-                evaluation.run(dataset, lab.progress)?[0].times.fit
+            Method::ClosedForm(filter) => {
+                let (designs, splits) = (vec![filter.into()], vec![split.clone()]);
+                let evaluation = Evaluation { designs, splits, ridge: ridge() };
+                evaluation.run(dataset, &lab.context)?[0].times.fit
             }
-            Way::Trained(baseline) => {
+            Method::Trained(baseline) => {
                 let splits = std::slice::from_ref(split);
-                let trainer = Trainer::new(dataset, baseline, training, splits)?;
-                let mut watch = |_: &_| {
-                    (lab.progress)();
-                    ControlFlow::Continue(())
-                };
-                trainer.train(split, 0, &mut watch)?.train_time
+                let trainer = Trainer::new(dataset, baseline, training, splits, &lab.context)?;
+                trainer.train(split, 0, &lab.context)?.train_time
             }
         };
         Ok(Seconds { training: time.as_secs_f64(), total: clock.elapsed().as_secs_f64() })

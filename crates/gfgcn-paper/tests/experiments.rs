@@ -1,5 +1,6 @@
 //! The experiments on real graphs: beside the published numbers, and never done twice.
 
+use gfgcn::context::{Context, Observer, Progress};
 use gfgcn::data::Dataset;
 use gfgcn_baselines::Cache;
 use gfgcn_data::npz;
@@ -7,10 +8,10 @@ use gfgcn_paper::report::{Panel, Report};
 use gfgcn_paper::{Accuracies, DEPTHS, Lab, Model, Part, Published, Scope, Subject, Which, run};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
-const CLOSED_FORMS: [Model; 3] = [Model::GfSgc, Model::GfSsgc, Model::GfDgc];
+const CLOSED_FORMS: [Model; 3] = [Model::GF_SGC, Model::GF_SSGC, Model::GF_DGC];
 
 fn subject(which: Which) -> Option<Subject> {
     let whole: Dataset = match gfgcn_datasets::find(which.key()) {
@@ -31,34 +32,35 @@ fn subject(which: Which) -> Option<Subject> {
     Some(Subject::new(which, &whole).unwrap())
 }
 
+/// Counts epochs and solutions.
+#[derive(Default)]
+struct Steps(AtomicUsize);
+
+impl Observer for Steps {
+    fn begin(&self, _: &str, _: u64) {}
+    fn advance(&self, steps: u64) {
+        self.0.fetch_add(steps as usize, Ordering::Relaxed);
+    }
+}
+
 /// Runs with a lab; also how many epochs and solutions that took.
 fn counted<R>(cache: Option<&Cache>, work: impl FnOnce(&Lab<'_>) -> R) -> (R, usize) {
-    let steps = AtomicUsize::new(0);
-    let count = || {
-        steps.fetch_add(1, Ordering::Relaxed);
-    };
-    let lab = Lab {
-        scope: Scope::Quick,
-        cache,
-        only_finished: false,
-        memory: 2 << 30,
-        begin: &|_, _| {},
-        progress: &count,
-    };
-    let result = work(&lab);
-    (result, steps.into_inner())
+    let steps = Arc::new(Steps::default());
+    let context = Context::default().with_progress(Progress::told(steps.clone()));
+    let result = work(&Lab { scope: Scope::Quick, cache, only_finished: false, context });
+    (result, steps.0.load(Ordering::Relaxed))
 }
 
 /// Within 2.5 points of the published value, or above it; DGC at K = 2, where T/K > 1, excepted.
 fn assert_as_published(accuracies: &Accuracies) {
     let (published, which) = (Published::load(), accuracies.which());
     for model in CLOSED_FORMS {
-        for depth in DEPTHS.into_iter().filter(|&depth| (model, depth) != (Model::GfDgc, 2)) {
+        for depth in DEPTHS.into_iter().filter(|&depth| (model, depth) != (Model::GF_DGC, 2)) {
             let ours = accuracies.at(model, depth).unwrap().0.mean;
             let theirs = published.accuracy(which, model.name(), depth).unwrap();
             let place = format!("{} at K = {depth} on {}", model.name(), which.title());
             assert!(ours > theirs - 2.5, "{place}: {ours:.1}, published {theirs}");
-            if which == Which::CoraMl && model == Model::GfSgc && depth >= 64 {
+            if which == Which::CoraMl && model == Model::GF_SGC && depth >= 64 {
                 assert!(ours > theirs, "{place}: {ours:.1}, published {theirs}");
             }
         }
@@ -124,15 +126,13 @@ fn unfinished_work_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path(), "test");
     let unfinished = || {
-        let lab = Lab {
-            scope: Scope::Full,
-            cache: Some(&cache),
-            only_finished: true,
-            memory: 2 << 30,
-            begin: &|_, _| {},
-            progress: &|| panic!("nothing is to be run"),
-        };
-        run(&lab, &subjects, &Part::ALL).unwrap()
+        let steps = Arc::new(Steps::default());
+        let context = Context::default().with_progress(Progress::told(steps.clone()));
+        let (scope, cache) = (Scope::Full, Some(&cache));
+        let lab = Lab { scope, cache, only_finished: true, context };
+        let report = run(&lab, &subjects, &Part::ALL).unwrap();
+        assert_eq!(steps.0.load(Ordering::Relaxed), 0, "nothing is to be run");
+        report
     };
     let cells = |report: &Report| {
         let cells = report.tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
@@ -140,7 +140,7 @@ fn unfinished_work_is_left_out() {
     };
     assert_eq!(cells(&unfinished()), 0);
     counted(Some(&cache), |lab| {
-        Accuracies::measure(lab, &subjects, &[Model::GfSgc, Model::Gcn]).unwrap()
+        Accuracies::measure(lab, &subjects, &[Model::GF_SGC, Model::GCN]).unwrap()
     });
     // A closed form at seven depths, a network at three, on some of the splits, and the best of each.
     assert_eq!(cells(&unfinished()), 7 + 3 + 2);

@@ -1,15 +1,17 @@
 //! Theorem 1 and the scale invariance of the closed form, as the paper states them, on a small graph that is
 //! connected and not bipartite. The limits are computed here from dense matrices, not by the library.
 
-use gfgcn::Options;
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
+use gfgcn::driver::{Driver, Rows};
 use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
-use gfgcn::filter::{Filter, FilterBank, Tolerance, propagate};
-use gfgcn::graph::{Graph, Normalization, Propagator};
+use gfgcn::filter::{Filter, Tolerance};
+use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
+use gfgcn::{Design, Ridge};
 
 const NODES: usize = 10;
 
@@ -26,11 +28,15 @@ fn features() -> Matrix<f32> {
 
 /// F less the mean of its rows, for a filter with row normalisation.
 fn centred(filter: Filter) -> Matrix<f64> {
-    let graph = graph();
-    let propagator = Propagator::new(&graph, Normalization::Row);
-    let bank = FilterBank::new(&[filter], Tolerance::new(1e-12).unwrap());
-    let filtered = propagate::<f64>(&propagator, &bank, &features().to_f64(), None);
-    minus_mean(&filtered[0].to_matrix())
+    let features = Features::dense(features()).unwrap();
+    let data = Dataset::new("ring", graph(), features, Labels::none(NODES)).unwrap();
+    let design = Design::from(filter)
+        .with_operator("row".parse().unwrap())
+        .with_tolerance(Tolerance::new(1e-12).unwrap());
+    let driver = Driver::new(&data, &[design], Rows::of(vec![], NODES), 4);
+    // Scores with W = I are the filtered features in double precision.
+    let identity = Matrix::from_fn(4, 4, |i, j| f64::from(i == j));
+    minus_mean(&driver.scores(0, &[&identity], &Context::default()).unwrap())
 }
 
 fn minus_mean(f: &Matrix<f64>) -> Matrix<f64> {
@@ -120,12 +126,11 @@ fn the_closed_form_does_not_depend_on_the_scale() {
         )
         .unwrap();
         let split = Split::new(NODES, vec![0, 1, 2, 4, 6, 8], vec![], vec![3, 5, 7, 9]).unwrap();
-        let options =
-            Options { selection: Selection::fixed(lambda).unwrap(), ..Options::default() };
-        let filters = vec![Filter::sgc(2).unwrap(), Filter::ssgc(4, 0.05).unwrap()];
-        let evaluation = Evaluation { filters, splits: vec![split], options, memory: 1 << 30 };
-        let outcomes = evaluation.run(&data, &|| {}).unwrap();
-        outcomes.into_iter().map(|outcome| outcome.predictions).collect::<Vec<_>>()
+        let ridge = Ridge { selection: Selection::fixed(lambda).unwrap(), ..Ridge::default() };
+        let designs = [Filter::sgc(2), Filter::ssgc(4, 0.05)].map(|f| Design::from(f.unwrap()));
+        let evaluation = Evaluation { designs: designs.to_vec(), splits: vec![split], ridge };
+        let results = evaluation.run(&data, &Context::default()).unwrap();
+        results.into_iter().map(|result| result.predictions).collect::<Vec<_>>()
     };
     let unscaled = predictions(1.0, 0.8);
     for beta in [0.125_f32, 32.0] {

@@ -4,14 +4,15 @@
 
 #![allow(clippy::print_stdout)] // it is what an example is for
 
-use gfgcn::{Classifier, filter::Filter};
+use gfgcn::{Classifier, context::Context, filter::Filter};
 use gfgcn_data::npz;
 
 fn main() -> gfgcn::Result<()> {
     let data = npz::read("datasets/cora.npz".as_ref(), "cora")?;
     let split = data.split().expect("Cora comes with the public split");
-    let model = Classifier::new(Filter::ssgc(16, 0.05)?).fit(&data, split)?;
-    let predictions = model.predict(&data)?;
+    let context = Context::default();
+    let model = Classifier::new(Filter::ssgc(16, 0.05)?).fit(&data, split, &context)?;
+    let predictions = model.predict(&data, &context)?;
     println!("node 0 is {}", predictions.name(0));
 
     let test = split.test();

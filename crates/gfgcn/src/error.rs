@@ -68,6 +68,10 @@ pub enum Error {
         remedy: &'static str,
     },
 
+    /// The work was asked to give up before it was done.
+    #[error("cancelled")]
+    Cancelled,
+
     /// A file could not be opened or read.
     #[error("cannot read: {0}")]
     Read(#[source] io::Error),

@@ -1,43 +1,44 @@
-//! Comparing filters over many splits, sharing what can be shared.
+//! Comparing designs over many splits, sharing what can be shared.
 //!
-//! The features are propagated once for all filters (or for as many at a time as the memory
-//! allows), each split is solved on its own, and all splits of a filter are scored by one
+//! The features are propagated once for all designs (or for as many at a time as the memory
+//! allows), each split is solved on its own, and all splits of a design are scored by one
 //! propagation of their targets side by side.
 
-use crate::classifier::{Fitted, Options, Task};
+use crate::context::Context;
 use crate::data::Dataset;
+use crate::design::Design;
+use crate::driver::{Driver, Explanation, Filtered, Rows, Scoring, Systems};
 use crate::error::{Error, Result};
-use crate::features::Features;
-use crate::filter::{Filter, FilterBank, Propagated};
-use crate::graph::{Graph, Propagator};
-use crate::matrix::Matrix;
+use crate::fit::Fitted;
+use crate::head::Supervision;
 use crate::metrics::{Summary, test_accuracy};
-use crate::plan::{Explanation, Pass, Plan, Scoring, Systems};
 use crate::predictor::{Predictor, score_all};
-use crate::ridge::{Selection, columns, decode};
+use crate::ridge::Ridge;
 use crate::split::Split;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Filters to be compared on the same splits with the same options.
+/// Filtered features are kept below this and below half of what is free, so that there is room for the rest.
+const FILTERED_BYTES: u64 = 4 << 30;
+
+/// Designs to be compared on the same splits with the same ridge.
+///
+/// Each comes out the same to the last bit whether it is alone or among others, and whatever memory is free.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// The filters, each evaluated on every split.
-    pub filters: Vec<Filter>,
+    /// The designs, each evaluated on every split.
+    pub designs: Vec<Design>,
     /// The splits; each needs test nodes.
     pub splits: Vec<Split>,
-    /// Everything else.
-    pub options: Options,
-    /// Bytes that filtered features may take at a time; more filters than fit are propagated in
-    /// turns. Does not change any result.
-    pub memory: u64,
+    /// How filtered features become scores.
+    pub ridge: Ridge,
 }
 
-/// What one filter achieved.
+/// What one design achieved.
 #[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The filter.
-    pub filter: Filter,
+pub struct Evaluated {
+    /// The design.
+    pub design: Design,
     /// Test accuracy in percent, one per split.
     pub accuracies: Vec<f64>,
     /// The λ that each split used.
@@ -49,7 +50,7 @@ pub struct Outcome {
     pub times: Times,
 }
 
-/// Time by stage: the propagation that filters share is divided among them, and the times of all
+/// Time by stage: the propagation that designs share is divided among them, and the times of all
 /// splits' solutions, which run side by side, are added up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
@@ -61,7 +62,7 @@ pub struct Times {
     pub predict: Duration,
 }
 
-impl Outcome {
+impl Evaluated {
     /// Mean accuracy and its spread, in percent.
     pub fn accuracy(&self) -> Summary {
         Summary::of(&self.accuracies)
@@ -81,90 +82,107 @@ impl Outcome {
 }
 
 impl Evaluation {
-    /// Runs every filter on every split. `progress` is told after each solution.
+    /// Runs every design on every split; the context's observer is told after each solution.
     ///
     /// # Errors
-    /// A split without labelled test nodes, or whatever [`crate::Classifier::fit`] refuses.
-    pub fn run(&self, dataset: &Dataset, progress: &(dyn Fn() + Sync)) -> Result<Vec<Outcome>> {
+    /// A split without labelled test nodes, scores that are not finite, or whatever
+    /// [`crate::Classifier::fit`] refuses.
+    pub fn run(&self, dataset: &Dataset, context: &Context) -> Result<Vec<Evaluated>> {
         if self.splits.is_empty() {
             return Err(Error::Data("there is no split to evaluate on".into()));
         }
-        let tasks = self
-            .splits
-            .iter()
-            .map(|split| {
-                split.check_test(dataset.labels())?;
-                Task::new(dataset.labels(), split, &self.options)
-            })
-            .collect::<Result<Vec<Task<'_>>>>()?;
-        let features = self.options.prepare(dataset.features());
-        let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        let plan = self.plan_with(dataset.graph(), &features);
-        let propagator = propagator.prepared_for(plan.multiplied_columns());
-        let run = Run {
-            evaluation: self,
-            dataset,
-            features: &features,
-            propagator,
-            plan,
-            tasks,
-            progress,
-        };
-        let mut outcomes = Vec::with_capacity(self.filters.len());
-        for pass in run.plan.passes() {
-            outcomes.extend(run.pass(pass)?);
-        }
-        Ok(outcomes)
+        context.run(|| {
+            let supervisions = self
+                .splits
+                .iter()
+                .map(|split| {
+                    split.check_test(dataset.labels())?;
+                    Supervision::new(dataset.labels(), split, &self.ridge)
+                })
+                .collect::<Result<Vec<Supervision<'_>>>>()?;
+            let driver = self.driver(dataset);
+            let _lease = context.memory().reserve(
+                "the evaluation",
+                self.least_memory(dataset, &driver),
+                "use fewer threads or a machine with more memory",
+            )?;
+            let run = Run { evaluation: self, dataset, driver, supervisions, context };
+            let budget = FILTERED_BYTES.min(context.memory().free() / 2);
+            let mut results = Vec::with_capacity(self.designs.len());
+            for pass in run.driver.passes(budget) {
+                let start = Instant::now();
+                let filtered = run.driver.run(pass.clone(), context)?;
+                let share = start.elapsed() / pass.len() as u32;
+                for (design, filtered) in pass.zip(filtered) {
+                    let mut result = run.design(design, &filtered)?;
+                    result.times.propagate = share;
+                    results.push(result);
+                }
+            }
+            Ok(results)
+        })
+    }
+
+    /// How often the observer will be told.
+    pub fn steps(&self) -> u64 {
+        (self.designs.len() * self.splits.len()) as u64
     }
 
     /// What [`Evaluation::run`] will do, and what it costs.
     pub fn explain(&self, dataset: &Dataset) -> Explanation {
-        let train = self.splits.iter().map(|s| s.train().len()).max().unwrap_or(0);
-        let linear = self.options.kernel.is_linear();
-        let fixed = matches!(self.options.selection, Selection::Fixed(_));
-        let count = self.filters.len() * self.splits.len();
-        let systems = Systems::new(count, train, dataset.features().cols(), linear, fixed);
-        let targets = columns(dataset.labels().classes().len());
-        self.plan(dataset).explain(systems, |plan| {
-            if linear {
-                let columns = targets * self.splits.len();
-                Scoring::Labels { columns, products: plan.products_one_by_one() }
-            } else {
-                Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
+        let driver = self.driver(dataset);
+        let train = self.largest_training_part();
+        let systems =
+            Systems::new(self.steps() as usize, train, self.columns(&driver), &self.ridge);
+        let scoring = if self.ridge.kernel.is_linear() {
+            Scoring::Scores {
+                columns: self.score_columns(dataset),
+                products: driver.score_products(),
             }
-        })
+        } else {
+            Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
+        };
+        driver.explain(FILTERED_BYTES, systems, scoring)
     }
 
-    fn plan(&self, dataset: &Dataset) -> Plan {
-        self.plan_with(dataset.graph(), dataset.features())
-    }
-
-    fn plan_with(&self, graph: &Graph, features: &Features) -> Plan {
+    fn driver<'d>(&self, dataset: &'d Dataset) -> Driver<'d> {
         // Only a linear kernel predicts without the filtered features of every node.
-        let rows = self.options.kernel.is_linear().then(|| {
-            let needs_validation = self.options.selection == Selection::Validation;
-            let mut rows: Vec<usize> = Vec::new();
-            for split in &self.splits {
-                rows.extend_from_slice(split.train());
-                if needs_validation {
-                    rows.extend_from_slice(split.validation());
-                }
+        if !self.ridge.kernel.is_linear() {
+            return Driver::new(dataset, &self.designs, Rows::All, 0);
+        }
+        let mut nodes: Vec<usize> = Vec::new();
+        for split in &self.splits {
+            nodes.extend_from_slice(split.train());
+            if self.ridge.uses_validation() {
+                nodes.extend_from_slice(split.validation());
             }
-            rows
-        });
-        let tolerance = self.options.tolerance;
-        Plan::new(graph, features, &self.filters, tolerance, rows, self.memory)
+        }
+        let rows = Rows::of(nodes, dataset.nodes());
+        Driver::new(dataset, &self.designs, rows, self.score_columns(dataset))
     }
 
-    /// Bytes of memory that [`Evaluation::run`] takes beyond the dataset, about.
-    pub fn memory_needed(&self, dataset: &Dataset) -> u64 {
+    /// Columns of scores that a design has over all splits, at most.
+    fn score_columns(&self, dataset: &Dataset) -> usize {
+        let classes = dataset.labels().classes().len();
+        self.splits.len() * if classes == 2 { 1 } else { classes }
+    }
+
+    fn largest_training_part(&self) -> usize {
+        self.splits.iter().map(|split| split.train().len()).max().unwrap_or(0)
+    }
+
+    /// Columns of the filtered features of the widest design.
+    fn columns(&self, driver: &Driver<'_>) -> usize {
+        (0..self.designs.len()).map(|design| driver.columns(design)).max().unwrap_or(0)
+    }
+
+    fn least_memory(&self, dataset: &Dataset, driver: &Driver<'_>) -> u64 {
         let threads = rayon::current_num_threads() as u64;
-        let (nodes, features) = (dataset.nodes() as u64, dataset.features().cols() as u64);
-        let train = self.splits.iter().map(|s| s.train().len()).max().unwrap_or(0) as u64;
-        let targets = self.splits.len() as u64 * dataset.labels().classes().len() as u64;
-        self.plan(dataset).cost().memory
-            + threads * self.options.solve_memory(train, features)
-            + 8 * targets * (features + 3 * nodes)
+        let columns = self.columns(driver);
+        let (targets, nodes) = (self.score_columns(dataset) as u64, dataset.nodes() as u64);
+        driver.least_memory()
+            + threads * self.ridge.memory(self.largest_training_part(), columns)
+            + 8 * targets * (columns as u64 + nodes)
     }
 }
 
@@ -172,70 +190,49 @@ impl Evaluation {
 struct Run<'a> {
     evaluation: &'a Evaluation,
     dataset: &'a Dataset,
-    features: &'a Features,
-    propagator: Propagator<'a>,
-    plan: Plan,
-    tasks: Vec<Task<'a>>,
-    progress: &'a (dyn Fn() + Sync),
+    driver: Driver<'a>,
+    supervisions: Vec<Supervision<'a>>,
+    context: &'a Context,
 }
 
 impl Run<'_> {
-    /// Filters that are propagated together.
-    fn pass(&self, pass: &Pass) -> Result<Vec<Outcome>> {
-        let start = Instant::now();
-        let filtered = self.plan.run(pass, &self.propagator, self.features);
-        let share = start.elapsed() / pass.filters.len() as u32;
-        let filters = &self.evaluation.filters[pass.filters.clone()];
-        filters
-            .iter()
-            .zip(filtered)
-            .enumerate()
-            .map(|(k, (&filter, filtered))| {
-                let mut outcome = self.filter(filter, &pass.bank.only(k), &filtered)?;
-                outcome.times.propagate = share;
-                Ok(outcome)
-            })
-            .collect()
-    }
-
-    fn filter(
-        &self,
-        filter: Filter,
-        bank: &FilterBank,
-        filtered: &Propagated<f32>,
-    ) -> Result<Outcome> {
+    /// One design on every split.
+    fn design(&self, design: usize, filtered: &Filtered) -> Result<Evaluated> {
+        let fit = |supervision| self.fit(supervision, filtered);
         let fits: Vec<(Fitted, Duration)> =
-            self.tasks.par_iter().map(|task| self.fit(task, filtered)).collect::<Result<_>>()?;
+            self.supervisions.par_iter().map(fit).collect::<Result<_>>()?;
         let start = Instant::now();
         let predictors: Vec<&Predictor> = fits.iter().map(|(fit, _)| &fit.predictor).collect();
-        let scores = score_all(&predictors, &self.propagator, bank, self.features, Some(filtered));
-        let mut outcome = Outcome {
-            filter,
+        let all = || Ok(filtered.clone());
+        let scores = score_all(&predictors, &self.driver, design, all, self.context)?;
+        let mut result = Evaluated {
+            design: self.evaluation.designs[design].clone(),
             accuracies: Vec::new(),
             lambdas: fits.iter().map(|(fit, _)| fit.lambda).collect(),
             predictions: Vec::new(),
             times: Times { fit: fits.iter().map(|(_, time)| *time).sum(), ..Times::default() },
         };
-        for ((task, split), scores) in self.tasks.iter().zip(&self.evaluation.splits).zip(scores) {
-            let predictions = self.predict(task, split, &scores);
-            outcome.accuracies.push(test_accuracy(self.dataset.labels(), split, &predictions));
-            outcome.predictions.push(predictions);
+        let splits = self.supervisions.iter().zip(&self.evaluation.splits);
+        for ((supervision, split), scores) in splits.zip(scores) {
+            let predict = |&node: &usize| supervision.predict(scores.row(node));
+            let predictions: Vec<u32> = split.test().iter().map(predict).collect();
+            result.accuracies.push(test_accuracy(self.dataset.labels(), split, &predictions));
+            result.predictions.push(predictions);
         }
-        outcome.times.predict = start.elapsed();
-        Ok(outcome)
+        result.times.predict = start.elapsed();
+        Ok(result)
     }
 
-    fn fit(&self, task: &Task<'_>, filtered: &Propagated<f32>) -> Result<(Fitted, Duration)> {
+    fn fit(
+        &self,
+        supervision: &Supervision<'_>,
+        filtered: &Filtered,
+    ) -> Result<(Fitted, Duration)> {
         let start = Instant::now();
-        let train = self.plan.select(filtered, task.train);
-        let validation = || self.plan.select(filtered, task.validation);
-        let fitted = self.evaluation.options.fit(task, train, validation)?;
-        (self.progress)();
+        let (train, ridge) = (filtered.of(supervision.train), &self.evaluation.ridge);
+        let validation = || filtered.of(supervision.validation);
+        let fitted = ridge.fit(supervision, train, validation, self.context)?;
+        self.context.progress().advance();
         Ok((fitted, start.elapsed()))
-    }
-
-    fn predict(&self, task: &Task<'_>, split: &Split, scores: &Matrix<f64>) -> Vec<u32> {
-        let class = |node: usize| decode(scores.row(node), task.classes.len()) as usize;
-        split.test().iter().map(|&node| task.classes[class(node)]).collect()
     }
 }

@@ -59,6 +59,15 @@ impl Features {
         }
     }
 
+    /// Bytes of memory that the values take.
+    pub fn memory(&self) -> u64 {
+        let bytes = match self {
+            Features::Dense(m) => 4 * m.rows() * m.cols(),
+            Features::Sparse(m) => 8 * (m.nnz() + m.rows()),
+        };
+        bytes as u64
+    }
+
     /// Calls `f(column, value)` for the nonzero entries of row `i`, in column order.
     pub fn for_each_in_row(&self, i: usize, mut f: impl FnMut(usize, f32)) {
         match self {

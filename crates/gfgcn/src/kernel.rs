@@ -1,11 +1,11 @@
 //! Kernels: the similarity of two nodes' filtered features.
 
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::linalg::multiply_by_transposed;
 use crate::matrix::Matrix;
-use crate::stop::checkpoint;
+use crate::text::{self, serde_as_text};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt;
 use std::str::FromStr;
@@ -25,10 +25,11 @@ pub const MAX_DEGREE: u32 = 20;
 /// | arccosine | ‖f‖ⁿ ‖g‖ⁿ J_n(θ) / π, θ the angle | order n 0, 1 or 2 (1) |
 ///
 /// The default widths γ are means over pairs of training nodes, so that scaling all features
-/// changes nothing; [`Kernel::resolve`] fills them in. Written and parsed as `rbf`, `rbf:gamma=0.5`,
+/// changes nothing; [`Kernel::resolve`] fills them in. They are computed once from all training nodes: left-out
+/// predictions are exact for the width that is used, which the left-out node's features (not its label) had a part
+/// in. Written and parsed as `rbf`, `rbf:gamma=0.5`,
 /// `polynomial:degree=2,coefficient=0`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Kernel {
     /// The inner product; the paper's choice.
     #[default]
@@ -64,6 +65,8 @@ pub enum Kernel {
         order: u32,
     },
 }
+
+serde_as_text!(Kernel);
 
 impl Kernel {
     /// Whether scores are linear in the filtered features, so that the primal form applies.
@@ -104,15 +107,23 @@ impl Kernel {
     ///
     /// # Panics
     /// If a width was not resolved, or the columns differ.
-    pub fn matrix(&self, a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub fn matrix(
+        &self,
+        a: &Matrix<f64>,
+        b: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        let map = |m, f: &(dyn Fn(usize, usize, f64) -> f64 + Sync)| map(m, context, f);
+        let products = |a, b| multiply_by_transposed(a, b, context);
         let gamma_of = |gamma: Option<f64>| gamma.expect("the kernel's width was resolved");
         match *self {
-            Kernel::Linear => multiply_by_transposed(a, b),
+            Kernel::Linear => products(a, b),
             Kernel::Polynomial { degree, coefficient, gamma } => {
                 let gamma = gamma_of(gamma);
-                map(multiply_by_transposed(a, b), |_, _, dot| {
-                    (gamma * dot + coefficient).powi(degree as i32)
-                })
+                map(products(a, b)?, &|_, _, dot| (gamma * dot + coefficient).powi(degree as i32))
             }
             Kernel::Rbf { gamma } => {
                 let gamma = gamma_of(gamma);
@@ -121,25 +132,23 @@ impl Kernel {
                 let centre = b.column_means();
                 let (a, b) = (centred(a, &centre), centred(b, &centre));
                 let (na, nb) = (squared_norms(&a), squared_norms(&b));
-                map(multiply_by_transposed(&a, &b), |i, j, dot| {
+                map(products(&a, &b)?, &|i, j, dot| {
                     (-gamma * (na[i] + nb[j] - 2.0 * dot).max(0.0)).exp()
                 })
             }
             Kernel::Laplacian { gamma } => {
                 let gamma = gamma_of(gamma);
-                map(Matrix::zeros(a.rows(), b.rows()), |i, j, _| {
+                map(Matrix::zeros(a.rows(), b.rows()), &|i, j, _| {
                     (-gamma * manhattan(a.row(i), b.row(j))).exp()
                 })
             }
             Kernel::Cosine => {
                 let (na, nb) = (norms(a), norms(b));
-                map(multiply_by_transposed(a, b), |i, j, dot| {
-                    cosine(dot, na[i], nb[j]).unwrap_or(0.0)
-                })
+                map(products(a, b)?, &|i, j, dot| cosine(dot, na[i], nb[j]).unwrap_or(0.0))
             }
             Kernel::ArcCosine { order } => {
                 let (na, nb) = (norms(a), norms(b));
-                map(multiply_by_transposed(a, b), |i, j, dot| {
+                map(products(a, b)?, &|i, j, dot| {
                     let angle = cosine(dot, na[i], nb[j]).map_or(FRAC_PI_2, f64::acos);
                     (na[i] * nb[j]).powi(order as i32) * angular(order, angle) / PI
                 })
@@ -163,13 +172,18 @@ fn cosine(dot: f64, norm_a: f64, norm_b: f64) -> Option<f64> {
     (norms > 0.0).then(|| (dot / norms).clamp(-1.0, 1.0))
 }
 
-fn map(mut m: Matrix<f64>, f: impl Fn(usize, usize, f64) -> f64 + Sync) -> Matrix<f64> {
+fn map(
+    mut m: Matrix<f64>,
+    context: &Context,
+    f: &(dyn Fn(usize, usize, f64) -> f64 + Sync),
+) -> Result<Matrix<f64>> {
     let cols = m.cols().max(1);
-    m.as_mut_slice().par_chunks_mut(cols).enumerate().for_each(|(i, row)| {
-        checkpoint();
+    m.as_mut_slice().par_chunks_mut(cols).enumerate().try_for_each(|(i, row)| {
+        context.check()?;
         row.iter_mut().enumerate().for_each(|(j, value)| *value = f(i, j, *value));
-    });
-    m
+        Ok(())
+    })?;
+    Ok(m)
 }
 
 fn squared_norms(m: &Matrix<f64>) -> Vec<f64> {
@@ -206,7 +220,6 @@ fn mean_manhattan_distance(m: &Matrix<f64>) -> f64 {
     let sums: Vec<f64> = (0..m.cols())
         .into_par_iter()
         .map(|j| {
-            checkpoint();
             let mut column: Vec<f64> = (0..n).map(|i| m[(i, j)]).collect();
             column.sort_unstable_by(f64::total_cmp);
             column.iter().enumerate().map(|(k, v)| v * (2.0 * k as f64 - (n - 1) as f64)).sum()
@@ -230,27 +243,18 @@ fn manhattan(a: &[f64], b: &[f64]) -> f64 {
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = |gamma: &Option<f64>| gamma.map(|g| format!("gamma={g}"));
-        let (name, options) = match self {
-            Kernel::Linear => ("linear", vec![]),
-            Kernel::Polynomial { degree, coefficient, gamma } => (
-                "polynomial",
-                [
-                    Some(format!("degree={degree}")),
-                    Some(format!("coefficient={coefficient}")),
-                    width(gamma),
-                ]
-                .into_iter()
-                .flatten()
-                .collect(),
-            ),
-            Kernel::Rbf { gamma } => ("rbf", width(gamma).into_iter().collect()),
-            Kernel::Laplacian { gamma } => ("laplacian", width(gamma).into_iter().collect()),
-            Kernel::Cosine => ("cosine", vec![]),
-            Kernel::ArcCosine { order } => ("arccosine", vec![format!("order={order}")]),
+        let (name, mut options, gamma) = match *self {
+            Kernel::Linear => ("linear", vec![], None),
+            Kernel::Polynomial { degree, coefficient, gamma } => {
+                ("polynomial", vec![("degree", degree.into()), ("coefficient", coefficient)], gamma)
+            }
+            Kernel::Rbf { gamma } => ("rbf", vec![], gamma),
+            Kernel::Laplacian { gamma } => ("laplacian", vec![], gamma),
+            Kernel::Cosine => ("cosine", vec![], None),
+            Kernel::ArcCosine { order } => ("arccosine", vec![("order", order.into())], None),
         };
-        f.write_str(name)?;
-        if options.is_empty() { Ok(()) } else { write!(f, ":{}", options.join(",")) }
+        options.extend(gamma.map(|gamma| ("gamma", gamma)));
+        text::write(f, name, &options)
     }
 }
 
@@ -258,8 +262,10 @@ impl FromStr for Kernel {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (name, options) = text.split_once(':').unwrap_or((text, ""));
-        let mut options = Options::parse(name, options)?;
+        let (name, mut options) = text::parse("kernel", text)?;
+        let gamma = |options: &mut text::Options<'_>| {
+            options.number("gamma", "a positive number", |gamma| gamma > 0.0)
+        };
         let kernel = match name {
             "linear" => Kernel::Linear,
             "polynomial" | "poly" => Kernel::Polynomial {
@@ -267,10 +273,10 @@ impl FromStr for Kernel {
                 coefficient: options
                     .number("coefficient", "a number of at least 0", |c| c >= 0.0)?
                     .unwrap_or(1.0),
-                gamma: options.gamma()?,
+                gamma: gamma(&mut options)?,
             },
-            "rbf" => Kernel::Rbf { gamma: options.gamma()? },
-            "laplacian" => Kernel::Laplacian { gamma: options.gamma()? },
+            "rbf" => Kernel::Rbf { gamma: gamma(&mut options)? },
+            "laplacian" => Kernel::Laplacian { gamma: gamma(&mut options)? },
             "cosine" => Kernel::Cosine,
             "arccosine" => Kernel::ArcCosine { order: options.whole("order", 0, 2)?.unwrap_or(1) },
             _ => {
@@ -284,83 +290,6 @@ impl FromStr for Kernel {
         };
         options.finish()?;
         Ok(kernel)
-    }
-}
-
-impl TryFrom<String> for Kernel {
-    type Error = Error;
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
-}
-
-impl From<Kernel> for String {
-    fn from(kernel: Kernel) -> String {
-        kernel.to_string()
-    }
-}
-
-/// `name=value` pairs that have not been used yet.
-struct Options<'a> {
-    kernel: &'a str,
-    pairs: Vec<(&'a str, &'a str)>,
-}
-
-impl<'a> Options<'a> {
-    fn parse(kernel: &'a str, text: &'a str) -> Result<Self> {
-        let pairs = text
-            .split(',')
-            .filter(|pair| !pair.is_empty())
-            .map(|pair| {
-                pair.split_once('=').ok_or_else(|| {
-                    Error::parameter("kernel option", pair, "name=value, such as gamma=0.5")
-                })
-            })
-            .collect::<Result<_>>()?;
-        Ok(Options { kernel, pairs })
-    }
-
-    fn take(&mut self, name: &str) -> Option<&'a str> {
-        let position = self.pairs.iter().position(|(key, _)| *key == name)?;
-        Some(self.pairs.remove(position).1)
-    }
-
-    fn number(
-        &mut self,
-        name: &'static str,
-        expected: &str,
-        accept: impl Fn(f64) -> bool,
-    ) -> Result<Option<f64>> {
-        let Some(text) = self.take(name) else { return Ok(None) };
-        match text.parse::<f64>() {
-            Ok(value) if value.is_finite() && accept(value) => Ok(Some(value)),
-            _ => Err(Error::parameter(name, text, expected)),
-        }
-    }
-
-    fn gamma(&mut self) -> Result<Option<f64>> {
-        self.number("gamma", "a positive number", |g| g > 0.0)
-    }
-
-    fn whole(&mut self, name: &'static str, least: u32, most: u32) -> Result<Option<u32>> {
-        let Some(text) = self.take(name) else { return Ok(None) };
-        match text.parse::<u32>() {
-            Ok(value) if (least..=most).contains(&value) => Ok(Some(value)),
-            _ => {
-                Err(Error::parameter(name, text, format!("a whole number from {least} to {most}")))
-            }
-        }
-    }
-
-    fn finish(self) -> Result<()> {
-        match self.pairs.first() {
-            None => Ok(()),
-            Some((name, _)) => Err(Error::parameter(
-                "kernel option",
-                name,
-                format!("one that the {} kernel has", self.kernel),
-            )),
-        }
     }
 }
 

@@ -13,7 +13,7 @@
 //! iterates, and results do not depend on the number of threads.
 //!
 //! ```
-//! use gfgcn::{Classifier, data::{Dataset, Labels}, filter::Filter, graph::Graph};
+//! use gfgcn::{Classifier, context::Context, data::{Dataset, Labels}, filter::Filter, graph::Graph};
 //! use gfgcn::{features::Features, matrix::Matrix, split::Split};
 //!
 //! // A path of six nodes; only its ends are labelled.
@@ -23,8 +23,9 @@
 //! let data = Dataset::new("path", graph, features, labels)?;
 //!
 //! let split = Split::all_labelled(data.labels())?;
-//! let model = Classifier::new(Filter::ssgc(8, 0.05)?).fit(&data, &split)?;
-//! let predictions = model.predict(&data)?;
+//! let context = Context::default();
+//! let model = Classifier::new(Filter::ssgc(8, 0.05)?).fit(&data, &split, &context)?;
+//! let predictions = model.predict(&data, &context)?;
 //! assert_eq!((predictions.name(2), predictions.name(3)), ("a", "b"));
 //! # Ok::<(), gfgcn::Error>(())
 //! ```
@@ -33,40 +34,48 @@
 //! |---|---|
 //! | join a graph, features and labels | [`data::Dataset`] |
 //! | read, write and make data | the crate `gfgcn-data` |
-//! | choose a filter, a kernel | [`filter::Filter`], [`kernel::Kernel`] |
+//! | choose what is computed | [`Design`]: [`filter::Filter`], [`graph::Operator`], [`RowScaling`] |
+//! | choose how it is learnt | [`Ridge`]: [`kernel::Kernel`], [`ridge::Selection`] |
 //! | train and predict | [`Classifier`], [`Model`] |
 //! | have everything chosen | [`tune::Search`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
-//! | see what will be computed | [`plan::Explanation`] |
-//! | use the parts alone | [`graph::Propagator`], [`graph::Adjacency`], [`filter::propagate`], [`ridge::Problem`], [`ridge::RidgePath`] |
+//! | cancel it, watch it, limit its memory | [`context::Context`] |
+//! | see what will be computed | [`driver::Explanation`] |
+//! | use the parts alone | [`driver::Driver`], [`graph::Adjacency`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
+pub mod buffer;
 mod classifier;
+pub mod context;
 pub mod data;
+mod design;
+pub mod driver;
 mod error;
 pub mod evaluation;
 pub mod features;
 pub mod files;
 pub mod filter;
+mod fit;
 pub mod graph;
+pub mod head;
 mod hex;
 pub mod kernel;
 pub mod linalg;
 pub mod matrix;
-pub mod memory;
 pub mod metrics;
 pub mod model;
-pub mod plan;
+mod pages;
 mod predictor;
 pub mod ridge;
 mod scalar;
 pub mod simd;
 pub mod split;
-mod stop;
+mod text;
 pub mod tune;
 
-pub use classifier::{Classifier, Options};
+pub use classifier::Classifier;
+pub use design::{Channel, Design, RowScaling};
 pub use error::{Error, Result};
 pub use hex::hex;
 pub use model::Model;
+pub use ridge::Ridge;
 pub use scalar::Scalar;
-pub use stop::Stop;

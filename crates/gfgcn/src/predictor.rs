@@ -1,8 +1,8 @@
 //! From the closed-form solution to the scores of every node.
 
-use crate::features::Features;
-use crate::filter::{FilterBank, Layout, Propagated, propagate};
-use crate::graph::Propagator;
+use crate::context::Context;
+use crate::driver::{Driver, Filtered};
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::multiply;
 use crate::matrix::Matrix;
@@ -49,111 +49,114 @@ impl Predictor {
         }
     }
 
-    /// The number of features it expects.
-    pub(crate) fn features(&self) -> usize {
+    /// The number of filtered features it expects.
+    pub(crate) fn inputs(&self) -> usize {
         match self {
             Predictor::Linear { weights, .. } => weights.rows(),
             Predictor::Kernel { support, .. } => support.cols(),
         }
     }
 
-    /// The columns that are propagated to score nodes.
-    pub(crate) fn columns(&self) -> usize {
+    /// The number of targets.
+    pub(crate) fn targets(&self) -> usize {
         match self {
-            Predictor::Linear { weights, .. } => weights.cols(),
-            Predictor::Kernel { support, .. } => support.cols(),
+            Predictor::Linear { intercept, .. } | Predictor::Kernel { intercept, .. } => {
+                intercept.len()
+            }
+        }
+    }
+
+    /// W, where the filtered features themselves are not needed.
+    pub(crate) fn weights(&self) -> Option<&Matrix<f64>> {
+        match self {
+            Predictor::Linear { weights, .. } => Some(weights),
+            Predictor::Kernel { .. } => None,
+        }
+    }
+
+    fn intercept(&self) -> &[f64] {
+        match self {
+            Predictor::Linear { intercept, .. } | Predictor::Kernel { intercept, .. } => intercept,
         }
     }
 
     /// Scores from features that are already filtered (nodes × features).
-    pub(crate) fn score_filtered(&self, filtered: &Matrix<f64>) -> Matrix<f64> {
-        let (mut scores, intercept) = match self {
-            Predictor::Linear { weights, intercept } => (multiply(filtered, weights), intercept),
-            Predictor::Kernel { kernel, support, coefficients, intercept } => {
-                (multiply(&kernel.matrix(filtered, &support.to_f64()), coefficients), intercept)
+    fn score_filtered(&self, filtered: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+        let mut scores = match self {
+            Predictor::Linear { weights, .. } => multiply(filtered, weights, context)?,
+            Predictor::Kernel { kernel, support, coefficients, .. } => {
+                let values = kernel.matrix(filtered, &support.to_f64(), context)?;
+                multiply(&values, coefficients, context)?
             }
         };
-        scores.add_to_rows(1.0, intercept);
-        scores
+        scores.add_to_rows(1.0, self.intercept());
+        Ok(scores)
     }
 
-    /// Bytes that scoring every node takes, about.
+    /// Bytes that scoring filtered rows takes beyond them.
     pub(crate) fn score_memory(&self, nodes: usize) -> u64 {
-        let blocks = |l: Layout| (l.window + 1) * nodes * l.at_once * l.width;
-        let entries = match self {
-            Predictor::Linear { weights, .. } => {
-                let targets = weights.cols();
-                8 * (nodes * targets * 2 + blocks(Layout::new::<f64>(nodes, targets)))
-            }
+        let bytes = match self {
+            Predictor::Linear { weights, .. } => 8 * nodes * weights.cols(),
             Predictor::Kernel { support, .. } => {
                 let (train, features) = (support.rows(), support.cols());
-                4 * (nodes * features + blocks(Layout::new::<f32>(nodes, features)))
-                    + 8 * (CHUNK * (features * 2 + train) + train * features * 2)
+                8 * (CHUNK * (features * 2 + train) + train * features * 2 + nodes * self.targets())
             }
         };
-        entries as u64
+        bytes as u64
     }
 }
 
-/// Scores of every node by several predictors of the same filter, the only one of the bank; nodes ×
-/// targets each.
+/// Scores of every node by several predictors of one design of a driver; nodes × targets each.
 ///
-/// Linear predictors never form the filtered features: p(Â)(X W) propagates one column per
-/// target, those of all predictors side by side. In double precision, because X W is much larger
-/// than its smoothed result when the filter is deep and λ large. Other kernels need the filtered
-/// features: `filtered` where they are at hand already.
+/// Linear predictors are propagated side by side, without the filtered features, which others need: `filtered`
+/// gives those of all nodes.
+///
+/// # Errors
+/// Scores that are not finite, or that the work is cancelled.
 pub(crate) fn score_all(
     predictors: &[&Predictor],
-    propagator: &Propagator<'_>,
-    bank: &FilterBank,
-    features: &Features,
-    filtered: Option<&Propagated<f32>>,
-) -> Vec<Matrix<f64>> {
-    let linear: Option<Vec<_>> = predictors
-        .iter()
-        .map(|predictor| match predictor {
-            Predictor::Linear { weights, intercept } => Some((weights, intercept)),
-            Predictor::Kernel { .. } => None,
-        })
-        .collect();
-    match (linear, filtered) {
-        (Some(linear), _) => score_linear(&linear, propagator, bank, features),
-        (None, Some(filtered)) => predictors.iter().map(|p| score_in_chunks(p, filtered)).collect(),
-        (None, None) => {
-            let filtered = &propagate::<f32>(propagator, bank, features, None)[0];
-            predictors.iter().map(|p| score_in_chunks(p, filtered)).collect()
+    driver: &Driver<'_>,
+    design: usize,
+    filtered: impl FnOnce() -> Result<Filtered>,
+    context: &Context,
+) -> Result<Vec<Matrix<f64>>> {
+    let linear: Option<Vec<&Matrix<f64>>> = predictors.iter().map(|p| p.weights()).collect();
+    let scores = match linear {
+        Some(weights) => {
+            let scores = driver.scores(design, &weights, context)?;
+            let mut first = 0;
+            let own = |predictor: &&Predictor| {
+                let columns = first..first + predictor.targets();
+                first = columns.end;
+                let mut own = scores.select_columns(columns);
+                own.add_to_rows(1.0, predictor.intercept());
+                own
+            };
+            predictors.iter().map(own).collect::<Vec<_>>()
         }
+        None => {
+            let filtered = filtered()?;
+            let score = |predictor: &&Predictor| score_in_chunks(predictor, &filtered, context);
+            predictors.iter().map(score).collect::<Result<Vec<_>>>()?
+        }
+    };
+    if scores.iter().any(|scores| scores.as_slice().iter().any(|score| !score.is_finite())) {
+        return Err(Error::Data(
+            "the scores overflow; the features are larger than those the model was trained on"
+                .into(),
+        ));
     }
+    Ok(scores)
 }
 
-fn score_linear(
-    predictors: &[(&Matrix<f64>, &Vec<f64>)],
-    propagator: &Propagator<'_>,
-    bank: &FilterBank,
-    features: &Features,
-) -> Vec<Matrix<f64>> {
-    let weights: Vec<&Matrix<f64>> = predictors.iter().map(|(weights, _)| *weights).collect();
-    let columns = features.times(&Matrix::side_by_side(&weights));
-    let scores = propagate::<f64>(propagator, bank, &columns, None)[0].to_matrix();
-    let mut first = 0;
-    predictors
-        .iter()
-        .map(|(weights, intercept)| {
-            let mut own = scores.select_columns(first..first + weights.cols());
-            own.add_to_rows(1.0, intercept);
-            first += weights.cols();
-            own
-        })
-        .collect()
-}
-
-fn score_in_chunks(predictor: &Predictor, filtered: &Propagated<f32>) -> Matrix<f64> {
-    let chunks: Vec<Matrix<f64>> = (0..filtered.rows())
-        .step_by(CHUNK)
-        .map(|first| {
-            let rows = first..filtered.rows().min(first + CHUNK);
-            predictor.score_filtered(&filtered.select(rows))
-        })
-        .collect();
-    Matrix::stacked(&chunks)
+fn score_in_chunks(
+    predictor: &Predictor,
+    filtered: &Filtered,
+    context: &Context,
+) -> Result<Matrix<f64>> {
+    let chunks = (0..filtered.rows()).step_by(CHUNK).map(|first| {
+        let rows = first..filtered.rows().min(first + CHUNK);
+        predictor.score_filtered(&filtered.range(rows), context)
+    });
+    Ok(Matrix::stacked(&chunks.collect::<Result<Vec<Matrix<f64>>>>()?))
 }

@@ -2,17 +2,18 @@
 //!
 //! The kernels are plain loops over small arrays. Each is compiled once per [`Simd`] level, and the
 //! best level that the processor has is picked when the program runs. No level fuses a
-//! multiplication with an addition, so that all of them give the same bits.
+//! multiplication with an addition of its own accord, so that all of them give the same bits; a kernel
+//! that does not need that asks for [`f64::mul_add`] where the level [fuses](Simd::fuses).
 
 /// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simd {
     /// What every processor of the architecture has.
     Baseline,
-    /// 256-bit vectors.
+    /// 256-bit vectors, and fused multiplication and addition.
     #[cfg(target_arch = "x86_64")]
     Avx2(Detected),
-    /// 512-bit vectors.
+    /// 512-bit vectors, and the same.
     #[cfg(target_arch = "x86_64")]
     Avx512(Detected),
 }
@@ -20,6 +21,15 @@ pub enum Simd {
 /// Only made where the processor was asked: what makes calling the compiled-for code sound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detected(());
+
+/// What a processor was found to have.
+#[cfg(target_arch = "x86_64")]
+struct Instructions {
+    avx2: bool,
+    fma: bool,
+    avx512f: bool,
+    avx512vl: bool,
+}
 
 impl Simd {
     /// The best level of this processor.
@@ -32,21 +42,37 @@ impl Simd {
         use std::sync::OnceLock;
         static LEVELS: OnceLock<Vec<Simd>> = OnceLock::new();
         LEVELS.get_or_init(|| {
-            #[allow(unused_mut)] // nothing to add on other architectures
-            let mut levels = vec![Simd::Baseline];
             #[cfg(target_arch = "x86_64")]
             {
-                if std::is_x86_feature_detected!("avx2") {
-                    levels.push(Simd::Avx2(Detected(())));
-                }
-                if std::is_x86_feature_detected!("avx512f")
-                    && std::is_x86_feature_detected!("avx512vl")
-                {
-                    levels.push(Simd::Avx512(Detected(())));
-                }
+                Self::with(&Instructions {
+                    avx2: std::is_x86_feature_detected!("avx2"),
+                    fma: std::is_x86_feature_detected!("fma"),
+                    avx512f: std::is_x86_feature_detected!("avx512f"),
+                    avx512vl: std::is_x86_feature_detected!("avx512vl"),
+                })
             }
-            levels
+            #[cfg(not(target_arch = "x86_64"))]
+            vec![Simd::Baseline]
         })
+    }
+
+    /// The levels of a processor with these instructions: each needs all that its code is compiled
+    /// for. A virtual machine may hide the smaller of two sets.
+    #[cfg(target_arch = "x86_64")]
+    fn with(has: &Instructions) -> Vec<Self> {
+        let mut levels = vec![Simd::Baseline];
+        if has.avx2 && has.fma {
+            levels.push(Simd::Avx2(Detected(())));
+        }
+        if has.avx2 && has.fma && has.avx512f && has.avx512vl {
+            levels.push(Simd::Avx512(Detected(())));
+        }
+        levels
+    }
+
+    /// Whether `mul_add` is one instruction at this level; elsewhere it is a slow function.
+    pub fn fuses(self) -> bool {
+        self != Simd::Baseline || cfg!(any(target_feature = "fma", target_arch = "aarch64"))
     }
 
     /// Runs a closure compiled for this level; mark it `#[inline(always)]`, as all it calls.
@@ -64,11 +90,11 @@ impl Simd {
     pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
         #[cfg(target_arch = "x86_64")]
         {
-            #[target_feature(enable = "avx2")]
+            #[target_feature(enable = "avx2,fma")]
             fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
                 work()
             }
-            #[target_feature(enable = "avx2,avx512f,avx512vl")]
+            #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
             fn with_avx512<R>(work: impl FnOnce() -> R) -> R {
                 work()
             }
@@ -97,4 +123,26 @@ pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_offered_only_with_all_its_instructions() {
+        let (avx2, avx512) = (Simd::Avx2(Detected(())), Simd::Avx512(Detected(())));
+        for bits in 0..16 {
+            let has = Instructions {
+                avx2: bits & 1 != 0,
+                fma: bits & 2 != 0,
+                avx512f: bits & 4 != 0,
+                avx512vl: bits & 8 != 0,
+            };
+            let levels = Simd::with(&has);
+            assert_eq!(levels[0], Simd::Baseline);
+            assert_eq!(levels.contains(&avx2), bits & 3 == 3);
+            assert_eq!(levels.contains(&avx512), bits == 15);
+        }
+    }
 }

@@ -1,13 +1,14 @@
 //! Accuracies on real graphs against an independent float64 implementation
 //! (`golden/make_accuracy.py`, other splits) and against published figures.
 
-use gfgcn::Options;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
 use gfgcn::metrics::Summary;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
+use gfgcn::{Design, Ridge, RowScaling};
 use gfgcn_data::npz;
 use serde::Deserialize;
 use std::io::Write;
@@ -29,13 +30,10 @@ struct Mean {
     std_error: f64,
 }
 
-fn filter(model: &str, depth: usize) -> Filter {
-    match model {
-        "sgc" => Filter::sgc(depth),
-        "ssgc" => Filter::ssgc(depth, 0.05),
-        _ => Filter::dgc(depth, 5.27),
-    }
-    .unwrap()
+fn design(cell: &Cell) -> Design {
+    Filter::named(&cell.model, |name| (name == "depth").then_some(cell.depth as f64))
+        .unwrap()
+        .into()
 }
 
 /// A bundled dataset, or one beside the checkout or in `GFGCN_DATA`; `None` (said aloud) without.
@@ -69,20 +67,20 @@ fn agrees_with_the_reference(name: &str) {
     };
     for selection in [Selection::LeaveOneOut, Selection::Validation] {
         let evaluation = Evaluation {
-            filters: cells.iter().map(|cell| filter(&cell.model, cell.depth)).collect(),
+            designs: cells.iter().map(design).collect(),
             splits: splits(cells[0].splits),
-            options: Options { selection, ..Options::default() },
-            memory: 1 << 30,
+            ridge: Ridge { selection, ..Ridge::default() },
         };
-        for (cell, outcome) in cells.iter().zip(evaluation.run(&dataset, &|| ()).unwrap()) {
+        let results = evaluation.run(&dataset, &Context::default()).unwrap();
+        for (cell, result) in cells.iter().zip(results) {
             let reference =
                 if selection == Selection::Validation { &cell.validation } else { &cell.loo };
-            let ours = outcome.accuracy();
+            let ours = result.accuracy();
             let error = ours.std_error.unwrap().hypot(reference.std_error);
             assert!(
                 (ours.mean - reference.mean).abs() < 3.0 * error + 0.2,
                 "{name}, {}, {selection}: {:.2}, reference {:.2}",
-                outcome.filter,
+                result.design,
                 ours.mean,
                 reference.mean
             );
@@ -123,18 +121,16 @@ fn the_public_split_gives_the_expected_accuracies() {
     for (name, expected) in expected {
         let dataset = load(name).unwrap();
         let evaluation = Evaluation {
-            filters: vec![Filter::sgc(2).unwrap(), Filter::ssgc(16, 0.05).unwrap()],
+            designs: [Filter::sgc(2).unwrap(), Filter::ssgc(16, 0.05).unwrap()]
+                .map(|filter| Design::from(filter).with_rows(RowScaling::Sum))
+                .to_vec(),
             splits: vec![dataset.split().unwrap().clone()],
-            options: Options {
-                selection: Selection::Validation,
-                row_normalize: true,
-                ..Options::default()
-            },
-            memory: 1 << 30,
+            ridge: Ridge { selection: Selection::Validation, ..Ridge::default() },
         };
-        for (outcome, expected) in evaluation.run(&dataset, &|| ()).unwrap().iter().zip(expected) {
-            let Summary { mean, .. } = outcome.accuracy();
-            assert!((mean - expected).abs() <= 1.0, "{name}, {}: {mean}", outcome.filter);
+        let results = evaluation.run(&dataset, &Context::default()).unwrap();
+        for (result, expected) in results.iter().zip(expected) {
+            let Summary { mean, .. } = result.accuracy();
+            assert!((mean - expected).abs() <= 1.0, "{name}, {}: {mean}", result.design);
         }
     }
 }

@@ -3,13 +3,16 @@
 mod naive;
 mod synthetic;
 
-use gfgcn::filter::{Filter, FilterBank, Tolerance, propagate};
-use gfgcn::graph::{Normalization, Propagator};
+use gfgcn::context::Context;
+use gfgcn::driver::{Driver, Rows};
+use gfgcn::filter::Filter;
+use gfgcn::graph::Operator;
+use gfgcn::head::Head;
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
-use gfgcn::ridge::{Problem, RidgePath, Selection, Targets};
+use gfgcn::ridge::{Problem, RidgePath, Selection};
 use gfgcn::split::Split;
-use gfgcn::{Classifier, Options};
+use gfgcn::{Classifier, Design, Ridge, RowScaling};
 use naive::Dense;
 use synthetic::Recipe;
 
@@ -41,7 +44,11 @@ fn kernels() -> Vec<Kernel> {
     names.map(|name| name.parse().unwrap()).to_vec()
 }
 
-const NORMALIZATIONS: [Normalization; 2] = [Normalization::Symmetric, Normalization::Row];
+/// Y of some classes.
+fn targets(classes: &[u32], count: usize) -> Matrix<f64> {
+    let head = Head::classes((0..count).map(|class| class.to_string()).collect());
+    head.targets(classes.iter().map(|&class| Some(class)).collect()).matrix().clone()
+}
 
 fn to_dense(m: &Matrix<f64>) -> Dense {
     (0..m.rows()).map(|i| m.row(i).to_vec()).collect()
@@ -67,19 +74,23 @@ fn recipes() -> Vec<Recipe> {
 fn filtered_features_equal_the_formulas() {
     for recipe in recipes() {
         let dataset = recipe.make();
-        let x = naive::features(&dataset, false);
-        for normalization in NORMALIZATIONS {
-            let operator = naive::operator(&dataset, normalization);
-            let propagator = Propagator::new(dataset.graph(), normalization);
-            let bank = FilterBank::new(&filters(), Tolerance::default());
-            let single = propagate::<f32>(&propagator, &bank, dataset.features(), None);
-            let double = propagate::<f64>(&propagator, &bank, dataset.features(), None);
-            for ((filter, single), double) in filters().into_iter().zip(single).zip(double) {
-                let expected = naive::filter(&operator, &x, filter);
-                let error = naive::distance(&expected, &to_dense(&single.to_matrix()));
-                assert!(error < 2e-5, "{filter}, {normalization}, single: {error:e}");
-                let error = naive::distance(&expected, &to_dense(&double.to_matrix()));
-                assert!(error < 5e-7, "{filter}, {normalization}, double: {error:e}");
+        let x = naive::features(&dataset, RowScaling::Plain);
+        let identity = to_matrix(&naive::identity(recipe.features));
+        for operator in Operator::ALL {
+            let dense = naive::operator(&dataset, operator);
+            let designs: Vec<Design> =
+                filters().into_iter().map(|f| Design::from(f).with_operator(operator)).collect();
+            let context = Context::default();
+            let driver = Driver::new(&dataset, &designs, Rows::All, recipe.features);
+            let single = driver.run(0..designs.len(), &context).unwrap();
+            for (k, (filter, single)) in filters().into_iter().zip(single).enumerate() {
+                let expected = naive::filter(&dense, &x, filter);
+                let error = naive::distance(&expected, &to_dense(&single.to_matrix().to_f64()));
+                assert!(error < 2e-5, "{filter}, {operator}, single: {error:e}");
+                // Scores with W = I are the filtered features in double precision.
+                let double = driver.scores(k, &[&identity], &context).unwrap();
+                let error = naive::distance(&expected, &to_dense(&double));
+                assert!(error < 5e-7, "{filter}, {operator}, double: {error:e}");
             }
         }
     }
@@ -89,14 +100,14 @@ fn filtered_features_equal_the_formulas() {
 fn one_product_equals_the_definition() {
     for recipe in recipes() {
         let dataset = recipe.make();
-        let x = naive::features(&dataset, false);
-        for normalization in NORMALIZATIONS {
-            let expected = naive::multiply(&naive::operator(&dataset, normalization), &x);
+        let x = naive::features(&dataset, RowScaling::Plain);
+        for operator in Operator::ALL {
+            let expected = naive::multiply(&naive::operator(&dataset, operator), &x);
             let dense = to_matrix(&x).to_f32();
             let mut out = Matrix::zeros(dense.rows(), dense.cols());
-            Propagator::new(dataset.graph(), normalization).multiply(&dense, &mut out);
+            dataset.graph().adjacency(operator).multiply(&dense, &mut out);
             let error = naive::distance(&expected, &to_dense(&out.to_f64()));
-            assert!(error < 1e-6, "{normalization}: {error:e}");
+            assert!(error < 1e-6, "{operator}: {error:e}");
         }
     }
 }
@@ -109,31 +120,30 @@ fn scores_equal_the_formulas_for_every_combination() {
         let train: Vec<usize> = (0..recipe.nodes).filter(|i| i % 2 == 0 || *i < 10).collect();
         let classes: Vec<u32> = train.iter().map(|&i| dataset.labels().get(i).unwrap()).collect();
         let split = Split::new(recipe.nodes, train.clone(), vec![], vec![]).unwrap();
-        for normalization in NORMALIZATIONS {
-            let operator = naive::operator(&dataset, normalization);
+        let context = Context::default();
+        for operator in Operator::ALL {
+            let dense = naive::operator(&dataset, operator);
             for filter in filters() {
                 for kernel in kernels() {
-                    for (intercept, row_normalize) in [(false, false), (true, false), (false, true)]
-                    {
-                        let options = Options {
-                            kernel,
-                            selection: Selection::fixed(3.0).unwrap(),
-                            normalization,
-                            row_normalize,
-                            intercept,
-                            ..Options::default()
-                        };
-                        let model =
-                            Classifier::new(filter).options(options).fit(&dataset, &split).unwrap();
-                        let predictions = model.predict(&dataset).unwrap();
-                        let x = naive::features(&dataset, row_normalize);
-                        let f = naive::filter(&operator, &x, filter);
+                    for (intercept, rows) in [
+                        (false, RowScaling::Plain),
+                        (true, RowScaling::Plain),
+                        (false, RowScaling::Sum),
+                    ] {
+                        let ridge =
+                            Ridge { kernel, selection: Selection::fixed(3.0).unwrap(), intercept };
+                        let design = Design::from(filter).with_operator(operator).with_rows(rows);
+                        let classifier = Classifier::new(design).with_ridge(ridge);
+                        let model = classifier.fit(&dataset, &split, &context).unwrap();
+                        let predictions = model.predict(&dataset, &context).unwrap();
+                        let x = naive::features(&dataset, rows);
+                        let f = naive::filter(&dense, &x, filter);
                         let expected = naive::scores(
                             &f,
                             &train,
                             &classes,
                             recipe.classes,
-                            model.options().kernel,
+                            model.ridge().kernel,
                             1.0 / 3.0,
                             intercept,
                         );
@@ -151,8 +161,8 @@ fn scores_equal_the_formulas_for_every_combination() {
                         };
                         assert!(
                             error < tolerance,
-                            "{filter}, {kernel}, {normalization}, intercept {intercept}, \
-                             row-normalised {row_normalize}, {recipe:?}: {error:e}"
+                            "{filter}, {kernel}, {operator}, intercept {intercept}, \
+                             rows {rows}, {recipe:?}: {error:e}"
                         );
                         combinations += 1;
                     }
@@ -168,9 +178,10 @@ fn scores_equal_the_formulas_for_every_combination() {
 fn primal_dual_and_the_bordered_system_agree_to_rounding() {
     for recipe in recipes() {
         let dataset = recipe.make();
-        let f = naive::features(&dataset, false);
+        let f = naive::features(&dataset, RowScaling::Plain);
         let classes: Vec<u32> = dataset.labels().as_slice().iter().flatten().copied().collect();
-        let targets = Targets::encode(classes.clone(), recipe.classes);
+        let targets = targets(&classes, recipe.classes);
+        let context = Context::default();
         let y = naive::targets(&classes, recipe.classes);
         let gram = naive::gram(Kernel::Linear, &f, &f);
         for intercept in [false, true] {
@@ -180,9 +191,12 @@ fn primal_dual_and_the_bordered_system_agree_to_rounding() {
                 // By a path and for one λ alone, on either side.
                 let primal = || Problem::Primal(to_matrix(&f));
                 let dual = || Problem::Dual(to_matrix(&gram));
-                let on_path =
-                    |problem: Problem| problem.path(targets.clone(), intercept).solve(xi).unwrap();
-                let alone = |problem: Problem| problem.solve(&targets, intercept, xi).unwrap();
+                let on_path = |problem: Problem| {
+                    let path = problem.path(targets.clone(), intercept, &context).unwrap();
+                    path.solve(xi, &context).unwrap()
+                };
+                let alone =
+                    |problem: Problem| problem.solve(&targets, intercept, xi, &context).unwrap();
                 let primal = [on_path(primal()), alone(primal())];
                 let dual = [on_path(dual()), alone(dual())];
                 for solution in &primal {
@@ -210,29 +224,31 @@ fn leave_one_out_equals_leaving_each_node_out() {
     let recipe =
         Recipe { nodes: 24, features: 9, classes: 3, weighted: false, sparse: false, seed: 9 };
     let dataset = recipe.make();
-    let f = naive::features(&dataset, false);
+    let f = naive::features(&dataset, RowScaling::Plain);
     let n = f.len();
     let classes: Vec<u32> = dataset.labels().as_slice().iter().flatten().copied().collect();
-    let targets = Targets::encode(classes.clone(), 3);
+    let targets = targets(&classes, 3);
+    let context = Context::default();
     // Down to penalties where a null space that was left in would fool the formula.
     let penalties = [1e-6, 1e-3, 0.1, 1.0, 30.0];
     for name in ["linear", "rbf:gamma=0.3", "polynomial:gamma=0.5", "laplacian:gamma=0.2"] {
         let kernel: Kernel = name.parse().unwrap();
         let gram = naive::gram(kernel, &f, &f);
         for intercept in [false, true] {
-            let mut paths =
-                vec![("dual", RidgePath::dual(to_matrix(&gram), targets.clone(), intercept))];
+            let dual = RidgePath::dual(to_matrix(&gram), targets.clone(), intercept, &context);
+            let mut paths = vec![("dual", dual.unwrap())];
             if kernel.is_linear() {
-                paths
-                    .push(("primal", RidgePath::primal(to_matrix(&f), targets.clone(), intercept)));
+                let primal = RidgePath::primal(to_matrix(&f), targets.clone(), intercept, &context);
+                paths.push(("primal", primal.unwrap()));
             }
             for (form, path) in paths {
                 let predictions = path.leave_one_out(
                     &penalties,
+                    &context,
                     |all: &mut Vec<Vec<f64>>, _, prediction| all.push(prediction.to_vec()),
                     Vec::extend,
                 );
-                for (xi, predictions) in penalties.iter().zip(predictions) {
+                for (xi, predictions) in penalties.iter().zip(predictions.unwrap()) {
                     let predictions = predictions.unwrap();
                     for left_out in 0..n {
                         let rest: Vec<usize> = (0..n).filter(|&i| i != left_out).collect();
@@ -259,6 +275,50 @@ fn leave_one_out_equals_leaving_each_node_out() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Several channels side by side: the formulas on the concatenated features, on either side of the system.
+#[test]
+fn channels_side_by_side_equal_the_formulas_on_concatenated_features() {
+    let designs =
+        ["ssgc:depth=4 + sgc:depth=1@row", "sgc:depth=2/sum + sgc:depth=2 + dgc:depth=30@row/sum"];
+    for (recipe, design) in recipes().into_iter().flat_map(|r| designs.map(|design| (r, design))) {
+        let dataset = recipe.make();
+        let design: Design = design.parse().unwrap();
+        let train: Vec<usize> = (0..recipe.nodes).filter(|i| i % 2 == 0 || *i < 10).collect();
+        let classes: Vec<u32> = train.iter().map(|&i| dataset.labels().get(i).unwrap()).collect();
+        let split = Split::new(recipe.nodes, train.clone(), vec![], vec![]).unwrap();
+        let mut f: Dense = vec![Vec::new(); recipe.nodes];
+        for channel in design.channels() {
+            let dense = naive::operator(&dataset, channel.operator);
+            let x = naive::features(&dataset, channel.rows);
+            let filtered = naive::filter(&dense, &x, channel.filter);
+            f.iter_mut().zip(filtered).for_each(|(all, own)| all.extend(own));
+        }
+        for kernel in ["linear", "rbf"] {
+            let kernel = kernel.parse().unwrap();
+            let ridge =
+                Ridge { kernel, selection: Selection::fixed(3.0).unwrap(), intercept: true };
+            let classifier = Classifier::new(design.clone()).with_ridge(ridge);
+            let context = Context::default();
+            let model = classifier.fit(&dataset, &split, &context).unwrap();
+            assert_eq!(model.features(), recipe.features);
+            let loaded = gfgcn::Model::from_bytes(&model.to_bytes()).unwrap();
+            assert_eq!(loaded, model);
+            let predictions = loaded.predict(&dataset, &context).unwrap();
+            let kernel = model.ridge().kernel;
+            let expected =
+                naive::scores(&f, &train, &classes, recipe.classes, kernel, 1.0 / 3.0, true);
+            let found: Dense = (0..recipe.nodes)
+                .map(|node| match recipe.classes {
+                    2 => vec![predictions.scores(node)[1]],
+                    _ => predictions.scores(node),
+                })
+                .collect();
+            let error = naive::distance(&expected, &found);
+            assert!(error < 2e-4, "{design}, {kernel}, {recipe:?}: {error:e}");
         }
     }
 }

@@ -3,14 +3,16 @@
 mod sealed;
 mod synthetic;
 
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::filter::Filter;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
+use gfgcn::model::Predictions;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
-use gfgcn::{Classifier, Model, Options};
+use gfgcn::{Classifier, Model, Ridge};
 use sealed::{Parts, Tensor};
 use std::fs;
 use synthetic::Recipe;
@@ -21,8 +23,13 @@ fn dataset(classes: usize) -> Dataset {
 
 fn fit(dataset: &Dataset, kernel: &str, intercept: bool) -> Model {
     let split = Split::new(dataset.nodes(), (0..6).collect(), vec![], vec![]).unwrap();
-    let options = Options { kernel: kernel.parse().unwrap(), intercept, ..Options::default() };
-    Classifier::new(Filter::ssgc(3, 0.05).unwrap()).options(options).fit(dataset, &split).unwrap()
+    let ridge = Ridge { kernel: kernel.parse().unwrap(), intercept, ..Ridge::default() };
+    let classifier = Classifier::new(Filter::ssgc(3, 0.05).unwrap()).with_ridge(ridge);
+    classifier.fit(dataset, &split, &Context::default()).unwrap()
+}
+
+fn predict(model: &Model, dataset: &Dataset) -> gfgcn::Result<Predictions> {
+    model.predict(dataset, &Context::default())
 }
 
 fn linear() -> Vec<u8> {
@@ -34,7 +41,7 @@ fn rbf() -> Vec<u8> {
 }
 
 fn bits(model: &Model, dataset: &Dataset) -> Vec<u64> {
-    let predictions = model.predict(dataset).unwrap();
+    let predictions = predict(model, dataset).unwrap();
     (0..dataset.nodes()).flat_map(|node| predictions.scores(node)).map(f64::to_bits).collect()
 }
 
@@ -72,9 +79,9 @@ fn every_lambda_survives() {
     for _ in 0..300 {
         lambda *= 1.05 + lambda.fract() / 1e3;
         let selection = Selection::fixed(lambda).unwrap();
-        let options = Options { selection, ..Options::default() };
-        let classifier = Classifier::new(Filter::sgc(1).unwrap()).options(options);
-        let model = classifier.fit(&dataset, &split).unwrap();
+        let ridge = Ridge { selection, ..Ridge::default() };
+        let classifier = Classifier::new(Filter::sgc(1).unwrap()).with_ridge(ridge);
+        let model = classifier.fit(&dataset, &split, &Context::default()).unwrap();
         assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model, "λ = {lambda:e}");
     }
 }
@@ -87,17 +94,24 @@ fn the_tests_seal_files_as_the_library_does() {
 }
 
 #[test]
-fn a_later_version_is_told_from_damage() {
+fn another_version_is_told_from_damage() {
     for file in [linear(), rbf()] {
         let mut parts = Parts::of(&file).unwrap();
-        parts.header = parts.header.replace("\"schema\":1", "\"schema\":2");
+        parts.header = parts.header.replace("\"schema\":2", "\"schema\":3");
         let message = error(&parts.seal());
-        assert!(message.contains("version 2") && message.contains("newer"), "{message}");
+        assert!(message.contains("version 3") && message.contains("newer"), "{message}");
+        // The first version, as it was written.
+        parts.header =
+            r#"{"schema":1,"filter":{"kind":"sgc","depth":2},"options":{},"checksum":""}"#
+                .to_owned();
+        let message = error(&parts.seal());
+        assert!(message.contains("version 1") && message.contains("train it again"), "{message}");
+        assert!(!message.contains("damaged"), "{message}");
         // A later version may look different everywhere else.
         parts.header = r#"{"schema":77,"new":[],"checksum":""}"#.to_owned();
         parts.tensors.clear();
         let message = error(&parts.seal());
-        assert!(message.contains("version 77") && message.contains("up to 1"), "{message}");
+        assert!(message.contains("version 77") && message.contains("reads version 2"), "{message}");
     }
 }
 
@@ -139,7 +153,7 @@ fn files_that_are_no_models_are_refused() {
         (empty(r#"{"__metadata__":{"format":"pt"}}"#), "no gfgcn header"),
         (empty(r#"{"__metadata__":{"gfgcn":"[]"}}"#), "header cannot be read"),
         (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":-1}"}}"#), "header cannot be read"),
-        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":1}"}}"#), "header cannot be read"),
+        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":2}"}}"#), "header cannot be read"),
     ] {
         let message = error(&file);
         assert!(message.contains(fragment) && message.contains("not a gfgcn model"), "{message}");
@@ -182,7 +196,7 @@ const LINEAR: &[Forgery] = &[
             parts.tensor("weights").shape[0] = 0;
             parts.tensor("weights").bytes.clear();
         },
-        "no features",
+        "0 columns do not belong to a design of 1 channels",
     ),
     (
         "shape that overflows",
@@ -197,7 +211,12 @@ const LINEAR: &[Forgery] = &[
         |parts| header(parts, "\"feature_names\":null", "\"feature_names\":[\"a\"]"),
         "1 feat",
     ),
-    ("depth", |parts| header(parts, "\"depth\":3", "\"depth\":1000000"), "header cannot be read"),
+    ("depth", |parts| header(parts, "depth=3", "depth=1000000"), "header cannot be read"),
+    (
+        "channels",
+        |parts| header(parts, "tau=0.05", "tau=0.05 + sgc:depth=2"),
+        "3 columns do not belong to a design of 2 channels",
+    ),
     ("spaces", |parts| header(parts, "\"lambda\":", "\"lambda\": "), "checksum does not match"),
     ("kernel", |parts| header(parts, "\"linear\"", "\"rbf:gamma=1\""), "coefficients is missing"),
 ];
@@ -291,7 +310,7 @@ fn other_numbers_of_features_are_refused() {
     let model = Model::from_bytes(&linear()).unwrap();
     let other =
         Recipe { nodes: 12, features: 4, classes: 3, weighted: false, sparse: true, seed: 1 };
-    let message = model.predict(&other.make()).unwrap_err().to_string();
+    let message = predict(&model, &other.make()).unwrap_err().to_string();
     assert!(message.contains("features per node") && message.contains("expected 3, found 4"));
 }
 
@@ -320,20 +339,20 @@ fn named_features_are_matched_by_name() {
         let expected = bits(&model, &data);
         let permuted = named(&["ccc", "a", "dddd", "bb"]);
         assert_eq!(bits(&model, &permuted), expected, "{kernel}");
-        assert!(model.predict(&permuted).unwrap().notes().is_empty());
+        assert!(predict(&model, &permuted).unwrap().notes().is_empty());
 
         let more = named(&["ccc", "a", "eeeee", "dddd", "bb", "ffffff"]);
         assert_eq!(bits(&model, &more), expected, "{kernel}");
-        let notes = model.predict(&more).unwrap().notes().to_vec();
+        let notes = predict(&model, &more).unwrap().notes().to_vec();
         assert_eq!(notes, ["2 features of the data are unknown to the model; left out"]);
 
         let fewer = named(&["dddd", "zzzzzzz"]);
-        let notes = model.predict(&fewer).unwrap().notes().to_vec();
+        let notes = predict(&model, &fewer).unwrap().notes().to_vec();
         assert_eq!(notes.len(), 2);
         assert!(notes[0].starts_with("3 features of the model are not in the data"), "{notes:?}");
         assert!(notes[1].starts_with("1 features of the data are unknown"), "{notes:?}");
 
-        let message = model.predict(&named(&["x", "yy"])).unwrap_err().to_string();
+        let message = predict(&model, &named(&["x", "yy"])).unwrap_err().to_string();
         assert!(message.contains("\"a\"") && message.contains("\"x\""), "{message}");
     }
 }

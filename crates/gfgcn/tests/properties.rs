@@ -3,16 +3,18 @@
 mod repeatable;
 mod synthetic;
 
+use gfgcn::context::{Context, Engine, Memory};
 use gfgcn::data::{Dataset, Labels};
+use gfgcn::driver::{Driver, Rows};
 use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
-use gfgcn::filter::{Filter, FilterBank, Tolerance, propagate};
-use gfgcn::graph::{Graph, Normalization, Propagator};
+use gfgcn::filter::Filter;
+use gfgcn::graph::{Graph, Operator};
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
-use gfgcn::{Classifier, Model, Options};
+use gfgcn::{Classifier, Design, Model, Ridge};
 use gfgcn_data::npz;
 use proptest::prelude::*;
 use repeatable::repeatable;
@@ -27,12 +29,20 @@ fn cora() -> Dataset {
 }
 
 fn scores(model: &Model, dataset: &Dataset) -> Vec<Vec<f64>> {
-    let predictions = model.predict(dataset).unwrap();
+    let predictions = model.predict(dataset, &Context::default()).unwrap();
     (0..dataset.nodes()).map(|node| predictions.scores(node)).collect()
 }
 
-fn bits(scores: &[Vec<f64>]) -> Vec<u64> {
-    scores.iter().flatten().map(|s| s.to_bits()).collect()
+fn designs(texts: &[&str]) -> Vec<Design> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+fn ridge(kernel: &str) -> Ridge {
+    Ridge { kernel: kernel.parse().unwrap(), ..Ridge::default() }
+}
+
+fn fit(classifier: &Classifier, dataset: &Dataset, split: &Split) -> Model {
+    classifier.fit(dataset, split, &Context::default()).unwrap()
 }
 
 fn dense(dataset: &Dataset, change: impl Fn(usize, usize, f32) -> f32) -> Features {
@@ -51,8 +61,8 @@ fn threads_change_no_bit() {
         .map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap())
         .collect();
     let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
+        let context = Context::default().with_engine(Engine::with_threads(threads).unwrap());
+        {
             let mut all = Vec::new();
             // Many training nodes: large enough for the factorisations that run in parallel.
             let train: Vec<usize> = (0..1500).collect();
@@ -60,25 +70,25 @@ fn threads_change_no_bit() {
             for (filter, split) in
                 [(Filter::sgc(64).unwrap(), &splits[0]), (Filter::ssgc(8, 0.05).unwrap(), &large)]
             {
-                let model = Classifier::new(filter).fit(&dataset, split).unwrap();
-                all.extend(bits(&scores(&model, &dataset)));
+                let model = Classifier::new(filter).fit(&dataset, split, &context).unwrap();
+                let predictions = model.predict(&dataset, &context).unwrap();
+                all.extend(predictions.into_targets().as_slice().iter().map(|s| s.to_bits()));
                 all.push(model.lambda().to_bits());
             }
             let evaluation = Evaluation {
-                filters: vec![Filter::dgc(8, 5.27).unwrap(), Filter::sgc(2).unwrap()],
+                designs: designs(&["dgc:depth=8", "sgc:depth=2"]),
                 splits: splits.clone(),
-                options: Options { kernel: "rbf".parse().unwrap(), ..Options::default() },
-                memory: 1 << 30,
+                ridge: ridge("rbf"),
             };
-            for outcome in evaluation.run(&dataset, &|| ()).unwrap() {
-                all.extend(outcome.accuracies.iter().map(|a| a.to_bits()));
-                all.extend(outcome.lambdas.iter().map(|l| l.to_bits()));
+            for result in evaluation.run(&dataset, &context).unwrap() {
+                all.extend(result.accuracies.iter().map(|a| a.to_bits()));
+                all.extend(result.lambdas.iter().map(|l| l.to_bits()));
             }
             all
-        })
+        }
     };
     let one = run(1);
-    for threads in [2, 3, 8] {
+    for threads in [2, 3, 5] {
         assert!(run(threads) == one, "{threads} threads give other bits than one");
     }
 }
@@ -91,15 +101,15 @@ fn the_scale_of_the_features_does_not_matter() {
     for name in ["linear", "rbf", "laplacian", "polynomial", "cosine"] {
         for selection in [Selection::LeaveOneOut, Selection::Validation] {
             let kernel: Kernel = name.parse().unwrap();
-            let options = Options { kernel, selection, ..Options::default() };
-            let classifier = Classifier::new(Filter::sgc(4).unwrap()).options(options);
-            let model = classifier.fit(&dataset, &split).unwrap();
+            let ridge = Ridge { kernel, selection, intercept: false };
+            let classifier = Classifier::new(Filter::sgc(4).unwrap()).with_ridge(ridge);
+            let model = fit(&classifier, &dataset, &split);
             let original = scores(&model, &dataset);
             for power in [-20, -3, 5, 20] {
                 // A power of two scales without rounding.
                 let beta = 2f32.powi(power);
                 let scaled = dataset.clone().map_features(|_| dense(&dataset, |_, _, v| beta * v));
-                let scaled_model = classifier.fit(&scaled, &split).unwrap();
+                let scaled_model = fit(&classifier, &scaled, &split);
                 let scaled_scores = scores(&scaled_model, &scaled);
                 let difference = original.iter().flatten().zip(scaled_scores.iter().flatten());
                 let largest = difference.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
@@ -133,9 +143,9 @@ proptest! {
         let train: Vec<usize> = (0..n / 2).collect();
         let of_shuffled = (0..n).filter(|&k| order[k] < n / 2).collect();
         let classifier = Classifier::new(Filter::ssgc(depth, 0.05).unwrap())
-            .options(Options { selection: Selection::fixed(2.0).unwrap(), ..Options::default() });
-        let model = classifier.fit(&dataset, &Split::new(n, train, vec![], vec![]).unwrap()).unwrap();
-        let other = classifier.fit(&shuffled, &Split::new(n, of_shuffled, vec![], vec![]).unwrap()).unwrap();
+            .with_ridge(Ridge { selection: Selection::fixed(2.0).unwrap(), ..Ridge::default() });
+        let model = fit(&classifier, &dataset, &Split::new(n, train, vec![], vec![]).unwrap());
+        let other = fit(&classifier, &shuffled, &Split::new(n, of_shuffled, vec![], vec![]).unwrap());
         let (a, b) = (scores(&model, &dataset), scores(&other, &shuffled));
         for k in 0..n {
             for (x, y) in a[order[k]].iter().zip(&b[k]) {
@@ -147,45 +157,102 @@ proptest! {
     #[test]
     fn filters_are_linear_and_fix_what_the_walk_fixes(seed in 0u64..10_000, depth in 1usize..60) {
         let dataset = Recipe { seed, ..RECIPE }.make();
-        let propagator = Propagator::new(dataset.graph(), Normalization::Row);
         let filters = [Filter::sgc(depth), Filter::ssgc(depth, 0.2), Filter::dgc(depth.max(6), 5.27)];
-        let filters = filters.map(Result::unwrap);
-        let bank = FilterBank::new(&filters, Tolerance::default());
+        let row: Operator = "row".parse().unwrap();
+        let designs = filters.map(|filter| Design::from(filter.unwrap()).with_operator(row));
+        // Features X = I, so that the scores of W are p(Â) W.
+        let n = dataset.nodes();
+        let identity = Features::dense(Matrix::from_fn(n, n, |i, j| f32::from(i == j))).unwrap();
+        let dataset =
+            Dataset::new("identity", dataset.graph().clone(), identity, Labels::none(n)).unwrap();
         let mut random = Random::new(seed);
         let mut column = |_, _| random.unit() - 0.5;
-        let x = Matrix::from_fn(dataset.nodes(), 1, &mut column);
-        let y = Matrix::from_fn(dataset.nodes(), 1, &mut column);
-        let sum = Matrix::from_fn(dataset.nodes(), 1, |i, _| 2.0 * x[(i, 0)] - 3.0 * y[(i, 0)]);
+        let x = Matrix::from_fn(n, 1, &mut column);
+        let y = Matrix::from_fn(n, 1, &mut column);
+        let sum = Matrix::from_fn(n, 1, |i, _| 2.0 * x[(i, 0)] - 3.0 * y[(i, 0)]);
         // p(1) = 1 for every filter, and constants are the walk's fixed vectors.
-        let constant = Matrix::from_fn(dataset.nodes(), 1, |_, _| 1.0);
-        let apply = |m: &Matrix<f64>| propagate::<f64>(&propagator, &bank, m, None);
-        let (px, py, ps, pc) = (apply(&x), apply(&y), apply(&sum), apply(&constant));
-        for k in 0..bank.len() {
-            let (px, py) = (px[k].to_matrix(), py[k].to_matrix());
-            let (ps, pc) = (ps[k].to_matrix(), pc[k].to_matrix());
-            for i in 0..dataset.nodes() {
-                let expected = 2.0 * px[(i, 0)] - 3.0 * py[(i, 0)];
-                prop_assert!((ps[(i, 0)] - expected).abs() < 1e-10);
-                prop_assert!((pc[(i, 0)] - 1.0).abs() < 2e-7);
+        let constant = Matrix::from_fn(n, 1, |_, _| 1.0);
+        let driver = Driver::new(&dataset, &designs, Rows::of(vec![], n), 4);
+        for k in 0..designs.len() {
+            let p = driver.scores(k, &[&x, &y, &sum, &constant], &Context::default()).unwrap();
+            for i in 0..n {
+                let expected = 2.0 * p[(i, 0)] - 3.0 * p[(i, 1)];
+                prop_assert!((p[(i, 2)] - expected).abs() < 1e-10);
+                prop_assert!((p[(i, 3)] - 1.0).abs() < 2e-7);
             }
         }
     }
 }
 
+/// What an evaluation found, to the last bit.
+fn found(
+    evaluation: &Evaluation,
+    dataset: &Dataset,
+    memory: u64,
+) -> Vec<(Vec<u64>, Vec<Vec<u32>>)> {
+    let context = Context::default().with_memory(Memory::limited(memory));
+    let results = evaluation.run(dataset, &context).unwrap().into_iter();
+    let bits = |lambdas: Vec<f64>| lambdas.into_iter().map(f64::to_bits).collect();
+    results.map(|result| (bits(result.lambdas), result.predictions)).collect()
+}
+
+/// A hub with an edge to every node, a ring, and features that say the class only weakly.
+fn with_a_hub(nodes: u32) -> Dataset {
+    let ring = (1..nodes).map(|node| (node, node % (nodes - 1) + 1));
+    let edges: Vec<(u32, u32)> = (1..nodes).map(|node| (0, node)).chain(ring).collect();
+    let (graph, _) = Graph::from_edges(nodes as usize, &edges, None).unwrap();
+    let mut random = Random::new(1);
+    let features = Matrix::from_fn(nodes as usize, 12, |i, j| {
+        (f64::from(u8::from(i % 4 == j % 4)) + 20.0 * random.unit()) as f32
+    });
+    let ids: Vec<i64> = (0..i64::from(nodes)).map(|node| node % 4).collect();
+    let labels = Labels::from_ids(&ids, None).unwrap();
+    Dataset::new("hub", graph, Features::dense(features).unwrap(), labels).unwrap()
+}
+
+/// Each design alone, all together, and all together with so little memory that they go one by one.
 #[test]
-fn a_filter_gives_the_same_bits_alone_and_in_company() {
-    let dataset = cora();
-    let propagator = Propagator::new(dataset.graph(), Normalization::Symmetric);
-    let filters = [
-        Filter::dgc(64, 5.27).unwrap(),
-        Filter::sgc(16).unwrap(),
-        Filter::ssgc(128, 0.05).unwrap(),
+fn company_and_memory_change_no_bit() {
+    let all = [
+        "sgc:depth=2",
+        "sgc:depth=8",
+        "sgc:depth=64",
+        "ssgc:depth=8",
+        "ssgc:depth=32,tau=0.2",
+        "dgc:depth=4",
+        "dgc:depth=64",
+        "sgc:depth=3@row",
+        "ssgc:depth=8/sum",
+        "sgc:depth=2 + ssgc:depth=8@row/sum",
     ];
-    let company = FilterBank::new(&filters, Tolerance::default());
-    let rows = [5, 0, 2707, 5];
-    let a = propagate::<f32>(&propagator, &company.only(1), dataset.features(), Some(&rows));
-    let b = propagate::<f32>(&propagator, &company, dataset.features(), None);
-    assert_eq!(a[0].to_matrix(), b[1].select(rows.into_iter()));
+    // Few training nodes and many features take the side of the selectors, the others that of the features.
+    let citations = cora().largest_component();
+    let few = Split::new(citations.nodes(), (0..150).collect(), vec![], (150..2000).collect());
+    let hub = with_a_hub(20_000);
+    let many = Split::stratified(hub.labels(), Ratio::PAPER, 0);
+    for (dataset, split) in [(citations, few.unwrap()), (hub, many.unwrap())] {
+        let evaluation = |texts: &[&str]| Evaluation {
+            designs: designs(texts),
+            splits: vec![split.clone()],
+            ridge: Ridge::default(),
+        };
+        let together = found(&evaluation(&all), &dataset, u64::MAX);
+        let alone: Vec<_> =
+            all.iter().flat_map(|text| found(&evaluation(&[text]), &dataset, u64::MAX)).collect();
+        assert!(together == alone, "{}: company changes bits", dataset.name());
+        // The least that is accepted: one design at a time.
+        let refused = |memory: u64| {
+            let context = Context::default().with_memory(Memory::limited(memory));
+            evaluation(&all).run(&dataset, &context).is_err()
+        };
+        let (mut little, mut enough) = (0, 1 << 36);
+        while enough - little > 1 << 20 {
+            let middle = (little + enough) / 2;
+            if refused(middle) { little = middle } else { enough = middle }
+        }
+        let one_by_one = found(&evaluation(&all), &dataset, enough);
+        assert!(together == one_by_one, "{}: memory changes bits", dataset.name());
+    }
 }
 
 #[test]
@@ -194,40 +261,39 @@ fn fit_then_predict_gives_the_labels_that_evaluate_scored() {
     let splits: Vec<Split> = (0..2)
         .map(|seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap())
         .collect();
-    let filters =
-        vec![Filter::sgc(2).unwrap(), Filter::sgc(128).unwrap(), Filter::ssgc(8, 0.05).unwrap()];
+    let context = Context::default();
     for name in ["linear", "rbf"] {
         for selection in [Selection::LeaveOneOut, Selection::Validation] {
-            let options =
-                Options { kernel: name.parse().unwrap(), selection, ..Options::default() };
-            let evaluate = |splits: &[Split], memory: u64| {
-                let (filters, splits) = (filters.clone(), splits.to_vec());
-                Evaluation { filters, splits, options, memory }.run(&dataset, &|| ()).unwrap()
+            let ridge = Ridge { selection, ..ridge(name) };
+            let designs = designs(&["sgc:depth=2", "sgc:depth=128", "ssgc:depth=8"]);
+            let evaluate = |splits: &[Split]| {
+                let (designs, splits) = (designs.clone(), splits.to_vec());
+                Evaluation { designs, splits, ridge }.run(&dataset, &context).unwrap()
             };
-            let together = evaluate(&splits, u64::MAX);
+            let all_splits = evaluate(&splits);
             for (k, split) in splits.iter().enumerate() {
-                // One filter at a time on one split is what a fit does: the same bits with a linear
-                // kernel; with others evaluate filters the features of all nodes anyway.
-                let alone = evaluate(std::slice::from_ref(split), 1);
-                for (alone, together) in alone.iter().zip(&together) {
-                    let classifier = Classifier::new(alone.filter).options(options);
-                    let model = classifier.fit(&dataset, split).unwrap();
-                    let predictions = model.predict(&dataset).unwrap();
+                // On one split evaluate does what a fit does: the same bits with a linear kernel; with others it
+                // filters the features of all nodes anyway.
+                let one_split = evaluate(std::slice::from_ref(split));
+                for (one, all) in one_split.iter().zip(&all_splits) {
+                    let classifier = Classifier::new(one.design.clone()).with_ridge(ridge);
+                    let model = fit(&classifier, &dataset, split);
+                    let predictions = model.predict(&dataset, &context).unwrap();
                     let classes: Vec<u32> =
                         split.test().iter().map(|&node| predictions.class(node)).collect();
                     if name == "linear" {
-                        assert_eq!(model.lambda(), alone.lambdas[0]);
-                        assert_eq!(classes, alone.predictions[0], "{} {name}", alone.filter);
+                        assert_eq!(model.lambda(), one.lambdas[0]);
+                        assert_eq!(classes, one.predictions[0], "{} {name}", one.design);
                     }
-                    // In company another side or basis may be cheaper: the same up to single
+                    // With the rows of more splits the other side may be cheaper: the same up to single
                     // precision, which a deep filter magnifies on nodes that are nearly tied.
                     for (lambda, labels) in [
-                        (alone.lambdas[0], &alone.predictions[0]),
-                        (together.lambdas[k], &together.predictions[k]),
+                        (one.lambdas[0], &one.predictions[0]),
+                        (all.lambdas[k], &all.predictions[k]),
                     ] {
                         assert!((model.lambda() / lambda - 1.0).abs() < 1e-4);
                         let same = classes.iter().zip(labels).filter(|(a, b)| a == b).count();
-                        assert!(same * 100 >= classes.len() * 98, "{} {name}", alone.filter);
+                        assert!(same * 100 >= classes.len() * 98, "{} {name}", one.design);
                     }
                 }
             }
@@ -241,8 +307,8 @@ fn a_model_predicts_a_larger_graph_that_contains_its_own() {
     let part: Vec<usize> = (0..2000).collect();
     let small = whole.select(&part);
     let split = Split::all_labelled(small.labels()).unwrap();
-    let model = Classifier::new(Filter::ssgc(8, 0.05).unwrap()).fit(&small, &split).unwrap();
-    let predictions = model.predict(&whole).unwrap();
+    let model = fit(&Classifier::new(Filter::ssgc(8, 0.05).unwrap()), &small, &split);
+    let predictions = model.predict(&whole, &Context::default()).unwrap();
     let new: Vec<usize> = (2000..whole.nodes()).collect();
     let hits = new.iter().filter(|&&n| Some(predictions.name(n)) == whole.labels().name(n)).count();
     let accuracy = hits as f64 / new.len() as f64;
@@ -253,7 +319,7 @@ fn a_model_predicts_a_larger_graph_that_contains_its_own() {
 fn two_classes_share_one_target_and_one_class_is_always_predicted() {
     let dataset = Recipe { classes: 2, ..RECIPE }.make();
     let split = Split::stratified(dataset.labels(), Ratio::new(1.0, 0.0, 1.0).unwrap(), 1).unwrap();
-    let model = Classifier::new(Filter::sgc(2).unwrap()).fit(&dataset, &split).unwrap();
+    let model = fit(&Classifier::new(Filter::sgc(2).unwrap()), &dataset, &split);
     for row in scores(&model, &dataset) {
         assert_eq!(row.len(), 2);
         assert_eq!(row[0], -row[1]);
@@ -262,8 +328,8 @@ fn two_classes_share_one_target_and_one_class_is_always_predicted() {
     let one =
         Dataset::new("one", dataset.graph().clone(), dataset.features().clone(), one).unwrap();
     let split = Split::all_labelled(one.labels()).unwrap();
-    let model = Classifier::new(Filter::sgc(2).unwrap()).fit(&one, &split).unwrap();
-    let predictions = model.predict(&one).unwrap();
+    let model = fit(&Classifier::new(Filter::sgc(2).unwrap()), &one, &split);
+    let predictions = model.predict(&one, &Context::default()).unwrap();
     assert!((0..one.nodes()).all(|node| predictions.name(node) == "only"));
 }
 
@@ -273,9 +339,8 @@ fn features_that_overflow_are_refused_by_every_kernel() {
     let data = base.clone().map_features(|_| dense(&base, |_, _, _| 3e38));
     let split = Split::all_labelled(data.labels()).unwrap();
     for kernel in ["linear", "rbf", "laplacian", "polynomial", "cosine", "arccosine"] {
-        let options = Options { kernel: kernel.parse().unwrap(), ..Options::default() };
-        let classifier = Classifier::new(Filter::sgc(3).unwrap()).options(options);
-        let error = classifier.fit(&data, &split).unwrap_err().to_string();
+        let classifier = Classifier::new(Filter::sgc(3).unwrap()).with_ridge(ridge(kernel));
+        let error = classifier.fit(&data, &split, &Context::default()).unwrap_err().to_string();
         assert!(error.contains("overflow single precision"), "{kernel}: {error}");
     }
 }
@@ -284,15 +349,27 @@ fn features_that_overflow_are_refused_by_every_kernel() {
 fn what_cannot_be_evaluated_is_an_error() {
     let dataset = RECIPE.make();
     let evaluation = Evaluation {
-        filters: vec![Filter::sgc(2).unwrap()],
+        designs: designs(&["sgc:depth=2"]),
         splits: Vec::new(),
-        options: Options::default(),
-        memory: 1 << 20,
+        ridge: Ridge::default(),
     };
-    assert!(evaluation.run(&dataset, &|| ()).is_err());
+    assert!(evaluation.run(&dataset, &Context::default()).is_err());
     // Steps that overshoot are the paper's own at K = 2; those that blow up noise are not.
     assert!(Filter::dgc(2, 5.27).is_ok());
     assert!(Filter::dgc(20, 50.0).is_err());
+}
+
+/// A few test nodes with features so large that their scores overflow: never a silent accuracy.
+#[test]
+fn scores_that_overflow_are_an_error_of_the_evaluation() {
+    let base = RECIPE.make();
+    let large = |i: usize, _, value: f32| if i < 5 { 3e38 } else { 1e-30 * value };
+    let data = base.clone().map_features(|_| dense(&base, large));
+    let split = Split::new(60, (30..60).collect(), vec![], (0..30).collect()).unwrap();
+    let (designs, ridge) = (designs(&["ssgc:depth=1,tau=1"]), ridge("polynomial:degree=20"));
+    let evaluation = Evaluation { designs, splits: vec![split], ridge };
+    let error = evaluation.run(&data, &Context::default()).unwrap_err().to_string();
+    assert!(error.contains("scores overflow"), "{error}");
 }
 
 #[test]
@@ -317,13 +394,9 @@ fn degenerate_features_still_give_finite_scores() {
             let split = Split::all_labelled(data.labels()).unwrap();
             for kernel in ["linear", "rbf", "laplacian", "polynomial", "cosine", "arccosine"] {
                 for intercept in [false, true] {
-                    let options = Options {
-                        kernel: kernel.parse().unwrap(),
-                        intercept,
-                        ..Options::default()
-                    };
-                    let classifier = Classifier::new(Filter::sgc(3).unwrap()).options(options);
-                    let model = classifier.fit(&data, &split).unwrap();
+                    let ridge = Ridge { intercept, ..ridge(kernel) };
+                    let classifier = Classifier::new(Filter::sgc(3).unwrap()).with_ridge(ridge);
+                    let model = fit(&classifier, &data, &split);
                     let finite = scores(&model, &data).iter().flatten().all(|s| s.is_finite());
                     assert!(finite, "{name}, {kernel}, intercept {intercept}");
                 }

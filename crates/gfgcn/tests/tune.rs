@@ -3,6 +3,7 @@
 
 mod synthetic;
 
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::filter::Filter;
@@ -11,8 +12,8 @@ use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
-use gfgcn::tune::{Contender, Search};
-use gfgcn::{Classifier, Options};
+use gfgcn::tune::{Contender, Search, Tuned};
+use gfgcn::{Classifier, Design, Ridge, RowScaling};
 use synthetic::{Random, Recipe};
 
 const RECIPE: Recipe =
@@ -45,35 +46,38 @@ fn by_parity(nodes: usize) -> Vec<Option<&'static str>> {
 
 /// Trains without each node in turn and asks about it.
 fn left_out_accuracy(dataset: &Dataset, train: &[usize], contender: &Contender) -> f64 {
-    let options = Options {
-        kernel: contender.kernel,
-        row_normalize: contender.row_normalize,
-        selection: Selection::fixed(contender.lambda).unwrap(),
-        ..Options::default()
-    };
+    let selection = Selection::fixed(contender.lambda).unwrap();
+    let ridge = Ridge { kernel: contender.kernel, selection, intercept: false };
+    let (classifier, context) =
+        (Classifier::new(contender.design.clone()).with_ridge(ridge), Context::default());
     let labels = dataset.labels();
     let right = |&&left_out: &&usize| {
         let rest = train.iter().copied().filter(|&node| node != left_out).collect();
         let split = Split::new(dataset.nodes(), rest, vec![], vec![]).unwrap();
-        let model =
-            Classifier::new(contender.filter).options(options).fit(dataset, &split).unwrap();
-        let predictions = model.predict(dataset).unwrap();
+        let model = classifier.fit(dataset, &split, &context).unwrap();
+        let predictions = model.predict(dataset, &context).unwrap();
         Some(predictions.name(left_out)) == labels.name(left_out)
     };
     train.iter().filter(right).count() as f64 / train.len() as f64
+}
+
+fn run(search: &Search, dataset: &Dataset, split: &Split) -> Tuned {
+    search.run(dataset, split, &Context::default()).unwrap()
 }
 
 #[test]
 fn accuracies_on_the_board_equal_leaving_each_node_out() {
     let dataset = RECIPE.make();
     let split = Split::stratified(dataset.labels(), Ratio::new(1.0, 0.0, 1.0).unwrap(), 0).unwrap();
+    let designs = [Filter::sgc(2).unwrap(), Filter::dgc(16, 3.0).unwrap()].map(Design::from);
+    let scaled = designs.clone().map(|design| design.with_rows(RowScaling::Sum));
     let search = Search {
-        filters: vec![Filter::sgc(2).unwrap(), Filter::dgc(16, 3.0).unwrap()],
+        designs: [designs, scaled].concat(),
         // A given width: one that depends on the training nodes would change with each left out.
         kernels: ["linear", "rbf:gamma=0.5", "cosine"].map(|k| k.parse().unwrap()).to_vec(),
         ..Search::default()
     };
-    let tuned = search.run(&dataset, &split, &|| ()).unwrap();
+    let tuned = run(&search, &dataset, &split);
     assert_eq!((tuned.tried, tuned.board.len(), tuned.sample), (12, 12, None));
     for contender in &tuned.board {
         let expected = left_out_accuracy(&dataset, split.train(), contender);
@@ -84,19 +88,19 @@ fn accuracies_on_the_board_equal_leaving_each_node_out() {
 
 #[test]
 fn the_incumbent_gives_way_where_the_graph_misleads_and_stays_where_it_does_not() {
-    let incumbent = Search::default().filters[0];
+    let incumbent = Search::default().designs[0].filter();
     let chosen = |dataset: &Dataset| {
         let split = Split::all_labelled(dataset.labels()).unwrap();
-        let tuned = Search::default().run(dataset, &split, &|| ()).unwrap();
-        tuned.board[tuned.chosen]
+        let tuned = run(&Search::default(), dataset, &split);
+        tuned.board[tuned.chosen].clone()
     };
     // Random edges mix the classes: the less is filtered, the better.
     let misled = chosen(&dataset(200, 1.0, false, &by_parity(200)));
-    assert!(misled.filter.evaluate(0.0) > incumbent.evaluate(0.0) + 0.1, "{misled:?}");
+    assert!(misled.design.filter().evaluate(0.0) > incumbent.evaluate(0.0) + 0.1, "{misled:?}");
     assert!(misled.accuracy > 0.95, "{misled:?}");
     // Edges within classes: everything is right, nothing is better than the incumbent.
     let helped = chosen(&dataset(200, 3.0, true, &by_parity(200)));
-    assert_eq!((helped.filter, helped.kernel), (incumbent, Kernel::Linear));
+    assert_eq!((helped.design.filter(), helped.kernel), (incumbent, Kernel::Linear));
 }
 
 #[test]
@@ -104,16 +108,35 @@ fn with_many_training_nodes_the_best_of_a_sample_are_compared_on_all() {
     let dataset = dataset(1500, 4.0, true, &by_parity(1500));
     let split = Split::all_labelled(dataset.labels()).unwrap();
     let search = Search::default();
-    let tuned = search.run(&dataset, &split, &|| ()).unwrap();
+    let tuned = run(&search, &dataset, &split);
     assert!(tuned.sample.is_some_and(|nodes| (400..=600).contains(&nodes)), "{:?}", tuned.sample);
     assert!(tuned.board.len() < tuned.tried);
-    let incumbent = search.filters[0];
-    assert!(tuned.board.iter().any(|c| c.filter == incumbent && c.kernel == Kernel::Linear));
-    // The search and the training of its choice agree.
-    let model = tuned.classifier().fit(&dataset, &split).unwrap();
-    let contender = tuned.board[tuned.chosen];
-    assert_eq!(model.training().selection_accuracy, Some(contender.accuracy));
-    assert!((model.lambda() / contender.lambda - 1.0).abs() < 1e-4);
+    let incumbent = &search.designs[0];
+    assert!(tuned.board.iter().any(|c| c.design == *incumbent && c.kernel == Kernel::Linear));
+    check_training_gives_the_same(&tuned, &dataset, &split);
+}
+
+/// The search and the training of its choice agree to the last bit.
+fn check_training_gives_the_same(tuned: &Tuned, dataset: &Dataset, split: &Split) {
+    let model = tuned.classifier().fit(dataset, split, &Context::default()).unwrap();
+    let contender = &tuned.board[tuned.chosen];
+    assert_eq!(model.lambda(), contender.lambda);
+    assert_eq!(model.provenance().selection_accuracy, Some(contender.accuracy));
+}
+
+/// Whatever side and company the search computed the winner in: more features than training nodes and fewer, deep
+/// and shallow filters together.
+#[test]
+fn the_choice_is_trained_with_the_lambda_of_the_board() {
+    for (features, seed) in [(5, 1), (20, 2), (90, 3), (400, 4)] {
+        let dataset = Recipe { nodes: 120, features, seed, ..RECIPE }.make();
+        let ratio = Ratio::new(1.0, 0.0, 1.0).unwrap();
+        let split = Split::stratified(dataset.labels(), ratio, seed).unwrap();
+        for kernels in [vec![Kernel::Linear], Search::default().kernels] {
+            let search = Search { kernels, ..Search::default() };
+            check_training_gives_the_same(&run(&search, &dataset, &split), &dataset, &split);
+        }
+    }
 }
 
 #[test]
@@ -122,7 +145,7 @@ fn labels_without_meaning_are_not_expected_to_be_predicted() {
     let labels: Vec<Option<&str>> = (0..200).map(|_| Some(["a", "b"][random.below(2)])).collect();
     let dataset = dataset(200, 1.0, true, &labels);
     let split = Split::all_labelled(dataset.labels()).unwrap();
-    let tuned = Search::default().run(&dataset, &split, &|| ()).unwrap();
+    let tuned = run(&Search::default(), &dataset, &split);
     let best = tuned.board[0].accuracy;
     assert!(best > 0.52, "the luckiest of many looks better than chance: {best}");
     let expected = tuned.expected;
@@ -136,6 +159,6 @@ fn labels_without_meaning_are_not_expected_to_be_predicted() {
 fn an_empty_search_is_an_error() {
     let dataset = RECIPE.make();
     let split = Split::all_labelled(dataset.labels()).unwrap();
-    let nothing = Search { filters: vec![], ..Search::default() };
-    assert!(nothing.run(&dataset, &split, &|| ()).is_err());
+    let nothing = Search { designs: vec![], ..Search::default() };
+    assert!(nothing.run(&dataset, &split, &Context::default()).is_err());
 }

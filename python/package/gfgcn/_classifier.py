@@ -10,7 +10,7 @@ import numpy as np
 from . import _inputs
 from ._estimator import UNCHANGED, Estimator, not_fitted_error, warn
 from ._gfgcn import Model, fit
-from ._settings import filter_settings, model_settings, threads
+from ._settings import design_settings, ridge_settings, threads
 from ._types import Array
 
 
@@ -103,7 +103,8 @@ class GradientFreeClassifier(Estimator):
         X : array or sparse matrix (nodes, features), data frame, or dict from node to features
             Also PyTorch Geometric's ``Data`` (``x``, ``edge_index``, ``edge_weight``, ``y``; not ``edge_attr``) or a dataset
             of ``gfgcn.datasets``, which hold everything; of those only the labels in ``train_mask`` are used. A C-ordered
-            float32 array is read where it is: it must not be changed while this runs.
+            float32 array is read where it is: no other thread may write to it while this runs. It cannot be resized
+            meanwhile, not even with ``refcheck=False``.
         y : array (nodes,), or dict from node to label
             Classes of any type; -1, NaN and None stand for unlabelled.
         adjacency : sparse matrix, array (nodes, nodes), edge_index (2, edges), (edge_index, weights), networkx graph
@@ -123,8 +124,10 @@ class GradientFreeClassifier(Estimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         checked = _inputs.check(given)
-        polynomial = filter_settings(self.filter, self.depth, self.tau, self.time)
-        settings = model_settings(self.kernel, self.lam, self.normalization, self.row_normalize, self.fit_intercept)
+        design = design_settings(
+            self.filter, self.depth, self.tau, self.time, self.normalization, self.row_normalize
+        )
+        ridge = ridge_settings(self.kernel, self.lam, self.fit_intercept)
         chooses = self._validation_nodes(given, validation, checked.rows)
         trains = checked.trains()
         if given.train is None:
@@ -132,7 +135,7 @@ class GradientFreeClassifier(Estimator):
         train = _inputs.training_nodes(trains)
         workers = threads(self.n_jobs)
         data = checked.dataset(workers)
-        model, (codes, scores, _) = fit(data, polynomial, settings, train, chooses, workers)
+        model, (codes, scores, _) = fit(data, design, ridge, train, chooses, workers)
         self._remember_features(checked.table.columns, checked.table.names)
         names = checked.labels.names
         self.classes_ = checked.labels.classes[[names.index(name) for name in model.classes]]
@@ -286,7 +289,8 @@ class GradientFreeClassifier(Estimator):
         """Reads a model, also one of the command line's.
 
         Classes are what the file calls them: integers if all names are whole numbers in increasing order, text otherwise.
-        ``n_jobs``, and ``tau`` or ``time`` of a filter that has none, are the defaults.
+        ``n_jobs``, and ``tau`` or ``time`` of a filter that has none, are the defaults. A model with several filters side
+        by side is refused: no parameters here say what it is.
         """
         model = Model.load(path)
         loaded = cls(**model.params())

@@ -13,7 +13,7 @@ from ._estimator import UNCHANGED, Estimator
 from ._gfgcn import Dataset, check
 from ._gfgcn import filter as apply
 from ._inputs.tables import Features
-from ._settings import filter_settings, model_settings, threads
+from ._settings import design_settings, threads
 from ._types import Array
 
 
@@ -67,7 +67,7 @@ class GraphFilter(Estimator):
 
     def fit(self, X: Any, y: Any = None, adjacency: Any = None) -> GraphFilter:
         """Checks data and parameters, and remembers the number of features and the graph; there is nothing to learn."""
-        check(*self._settings())
+        check(self._design())
         self._remember(self._data(X, adjacency, self.adjacency), adjacency)
         return self
 
@@ -98,12 +98,13 @@ class GraphFilter(Estimator):
         self._remember_features(given.table.columns, given.table.names)
         self._graph = adjacency
 
-    def _settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        polynomial = filter_settings(self.filter, self.depth, self.tau, self.time)
-        return polynomial, model_settings(normalization=self.normalization, row_normalize=self.row_normalize)
+    def _design(self) -> dict[str, Any]:
+        return design_settings(
+            self.filter, self.depth, self.tau, self.time, self.normalization, self.row_normalize
+        )
 
     def _apply(self, given: _Data) -> Array:
-        return apply(given.dataset, *self._settings(), threads(self.n_jobs))
+        return apply(given.dataset, self._design(), threads(self.n_jobs))
 
     _routed = {"fit": ("adjacency",), "transform": ("adjacency",)}
 

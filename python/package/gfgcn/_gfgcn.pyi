@@ -9,7 +9,7 @@ __all__ = ["Dataset", "Model", "__version__", "check", "evaluate", "filter", "fi
 
 __version__: str
 
-_Csr = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
+_Csr = tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64], NDArray[np.float32]]
 _Predicted = tuple[NDArray[np.int64], NDArray[np.float64], list[str]]
 
 @final
@@ -70,26 +70,24 @@ class Model:
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
-def check(filter: dict[str, Any], settings: dict[str, Any]) -> None: ...
+def check(design: dict[str, Any]) -> None: ...
 def fit(
     dataset: Dataset,
-    filter: dict[str, Any],
-    settings: dict[str, Any],
+    design: dict[str, Any],
+    ridge: dict[str, Any],
     train: NDArray[np.int64],
     validation: NDArray[np.int64],
     threads: int = 0,
 ) -> tuple[Model, _Predicted]: ...
-def filter(
-    dataset: Dataset, filter: dict[str, Any], settings: dict[str, Any], threads: int = 0
-) -> NDArray[np.float32]: ...
+def filter(dataset: Dataset, design: dict[str, Any], threads: int = 0) -> NDArray[np.float32]: ...
 def evaluate(
     dataset: Dataset,
-    filters: list[dict[str, Any]],
-    settings: dict[str, Any],
+    designs: list[dict[str, Any]],
+    ridge: dict[str, Any],
     splits: Any,
     largest_component: bool,
     threads: int = 0,
 ) -> list[dict[str, Any]]: ...
 def tune(
-    dataset: Dataset, settings: dict[str, Any], train: NDArray[np.int64], threads: int = 0
+    dataset: Dataset, normalization: str, fit_intercept: bool, train: NDArray[np.int64], threads: int = 0
 ) -> dict[str, Any]: ...

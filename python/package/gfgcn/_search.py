@@ -13,7 +13,7 @@ from ._estimator import warn
 from ._gfgcn import evaluate as _evaluate
 from ._gfgcn import tune as _tune
 from ._results import Results
-from ._settings import filter_settings, model_settings, threads, whole
+from ._settings import design_settings, flag, ridge_settings, text, threads, whole
 from ._types import Array
 
 
@@ -72,8 +72,8 @@ def evaluate(
     given = _inputs.unpack(X, y, adjacency)
     if given.y is None:
         raise ValueError("there is nothing to evaluate against: y is None")
-    polynomials = [
-        filter_settings(filter, depth, tau, time)
+    designs = [
+        design_settings(filter, depth, tau, time, normalization, row_normalize)
         for filter in ([filters] if isinstance(filters, str) else filters)
         for depth in (depths if hasattr(depths, "__iter__") else [depths])
     ]
@@ -84,8 +84,8 @@ def evaluate(
         largest_component = split is None
     rows = _evaluate(
         data,
-        polynomials,
-        model_settings(kernel, lam, normalization, row_normalize, fit_intercept),
+        designs,
+        ridge_settings(kernel, lam, fit_intercept),
         _parts(split, checked.rows, largest_component) if split is not None else _random(splits, ratio, seed),
         largest_component,
         workers,
@@ -185,12 +185,12 @@ def tune(
         )
     workers = threads(n_jobs)
     data = checked.dataset(workers)
-    common = {"normalization": normalization, "fit_intercept": fit_intercept}
-    found = _tune(data, model_settings(**common), train, workers)
+    operator, intercept = text("normalization", normalization), flag("fit_intercept", fit_intercept)
+    found = _tune(data, operator, intercept, train, workers)
     chosen = found["board"][found["chosen"]]
     params = {name: chosen[name] for name in GradientFreeClassifier._defaults() if name in chosen and name != "lam"}
     return Tuned(
-        best_params={**params, **common},
+        best_params={**params, "normalization": operator, "fit_intercept": intercept},
         accuracy=found["accuracy"],
         std_error=found["std_error"],
         tried=found["tried"],

@@ -8,30 +8,24 @@ import os
 from typing import Any
 
 
-def filter_settings(filter: Any, depth: Any, tau: Any, time: Any) -> dict[str, Any]:
-    """Which polynomial."""
+def design_settings(
+    filter: Any, depth: Any, tau: Any, time: Any, normalization: Any, row_normalize: Any
+) -> dict[str, Any]:
+    """What is computed from graph and features; each filter takes those of the numbers that are its own."""
     return {
-        "filter": _text("filter", filter),
-        "depth": whole("depth", depth),
-        "tau": _number("tau", tau),
-        "time": _number("time", time),
+        "filter": text("filter", filter),
+        "numbers": {"depth": float(whole("depth", depth)), "tau": _number("tau", tau), "time": _number("time", time)},
+        "normalization": text("normalization", normalization),
+        "row_normalize": flag("row_normalize", row_normalize),
     }
 
 
-def model_settings(
-    kernel: Any = "linear",
-    lam: Any = "loo",
-    normalization: Any = "sym",
-    row_normalize: Any = False,
-    fit_intercept: Any = False,
-) -> dict[str, Any]:
-    """Everything else."""
+def ridge_settings(kernel: Any, lam: Any, fit_intercept: Any) -> dict[str, Any]:
+    """How that is learnt from."""
     return {
-        "kernel": _text("kernel", kernel),
+        "kernel": text("kernel", kernel),
         "lam": _lam(lam),
-        "normalization": _text("normalization", normalization),
-        "row_normalize": _flag("row_normalize", row_normalize),
-        "fit_intercept": _flag("fit_intercept", fit_intercept),
+        "fit_intercept": flag("fit_intercept", fit_intercept),
     }
 
 
@@ -48,23 +42,25 @@ def threads(n_jobs: Any) -> int:
     return max(1, cores + 1 + count) if count < 0 else min(count, max(cores, 64))
 
 
-def _lam(value: Any) -> str | float:
+def _lam(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        return _number("lam", value)
+        return repr(_number("lam", value))
     except TypeError:
         raise TypeError(f"lam is {value!r}, but must be 'loo', 'validation' or a number") from None
 
 
-def _flag(name: str, value: Any) -> bool:
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
     # NumPy's own kind of bool is none of Python's.
     if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
         raise TypeError(f"{name} is {value!r}, but must be True or False")
     return bool(value)
 
 
-def _text(name: str, value: Any) -> str:
+def text(name: str, value: Any) -> str:
+    """A string."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r}, but must be a string")
     return value

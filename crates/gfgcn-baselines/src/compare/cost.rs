@@ -1,14 +1,14 @@
 //! What a comparison costs: time, tried out; memory, counted.
 
-use super::{Comparison, Known, Share, missing};
+use super::{Comparison, Known, RUN_BYTES, Share, missing};
 use crate::model::Baseline;
 use crate::network::{Dual, Logistic, Parameter};
 use crate::train::{Trainer, Training};
 use gfgcn::Result;
+use gfgcn::context::Context;
 use gfgcn::features::Features;
-use gfgcn::filter::{Filter, FilterBank};
+use gfgcn::filter::{Filter, Series};
 use gfgcn::split::Split;
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// Epochs that are tried of each model.
@@ -17,12 +17,12 @@ const TRIED: usize = 3;
 impl Comparison<'_> {
     /// How long the missing runs take, about: a few epochs of each model are tried. A model that cannot be
     /// trained takes no time; the run says why.
-    pub fn estimate(&self, known: &Known) -> Duration {
+    pub fn estimate(&self, known: &Known, context: &Context) -> Duration {
         let mut total = Duration::ZERO;
         for (&model, runs) in self.models.iter().zip(&known.0) {
             let missing = missing(runs);
             if let Some(&first) = missing.first()
-                && let Ok(time) = self.time(model, &self.splits[first], missing.len())
+                && let Ok(time) = self.time(model, &self.splits[first], missing.len(), context)
             {
                 total += time;
             }
@@ -30,12 +30,20 @@ impl Comparison<'_> {
         total
     }
 
-    fn time(&self, model: Baseline, split: &Split, runs: usize) -> Result<Duration> {
+    fn time(
+        &self,
+        model: Baseline,
+        split: &Split,
+        runs: usize,
+        context: &Context,
+    ) -> Result<Duration> {
+        // The epochs that are tried are none of those that the observer waits for.
+        let context = &context.clone().with_progress(Default::default());
         // An epoch takes as long whatever the filter was, and a filter as long as its products.
         let (tried, products) = match (model, model.filter()) {
             (_, None) => (model, 1),
             (model, Some(filter)) => {
-                let products = FilterBank::new(&[filter], self.training.tolerance).products();
+                let products = Series::new(filter, self.training.tolerance).products();
                 let filter = Filter::sgc(1)?;
                 let tried = match model {
                     Baseline::Dual(dual) => Baseline::Dual(Dual { filter, ..dual }),
@@ -47,16 +55,13 @@ impl Comparison<'_> {
         let splits = std::slice::from_ref(split);
         let training = Training { epochs: TRIED, ..self.training };
         let clock = Instant::now();
-        let trainer = Trainer::new(self.dataset, tried, training, splits)?;
+        let trainer = Trainer::new(self.dataset, tried, training, splits, context)?;
         let prepare = clock.elapsed() * products as u32;
-        let workers = self.workers(model, runs);
+        let budget = RUN_BYTES.min(context.memory().free());
+        let workers = self.workers(model, runs, budget);
         let epoch = Share::of(workers).run(|| -> Result<Duration> {
             let mut ends = Vec::new();
-            let mut watch = |_: &_| {
-                ends.push(Instant::now());
-                ControlFlow::Continue(())
-            };
-            trainer.train(split, self.seed, &mut watch)?;
+            trainer.train_watched(split, self.seed, context, &mut |_| ends.push(Instant::now()))?;
             // Not the first, which is also the first to ask for its memory; impatient runs may have
             // stopped before the last.
             Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() as u32 - 1))
@@ -65,14 +70,14 @@ impl Comparison<'_> {
         Ok(prepare + epoch.mul_f64(epochs as f64))
     }
 
-    /// How many runs of a model go on at a time.
-    pub(super) fn workers(&self, model: Baseline, runs: usize) -> usize {
-        let fit = (self.memory / self.run_memory(model).max(1)).max(1);
+    /// How many runs of a model go on at a time; so many bytes are shared among them.
+    pub(super) fn workers(&self, model: Baseline, runs: usize, budget: u64) -> usize {
+        let fit = (budget / self.run_memory(model).max(1)).max(1);
         rayon::current_num_threads().min(runs).min(usize::try_from(fit).unwrap_or(usize::MAX))
     }
 
     /// Bytes that the largest missing run takes beyond the dataset, about.
-    pub fn memory_needed(&self, known: &Known) -> u64 {
+    pub(super) fn largest_run(&self, known: &Known) -> u64 {
         let models = self.models.iter().zip(&known.0);
         let of_missing = models.filter(|(_, runs)| runs.iter().any(Option::is_none));
         of_missing.map(|(&model, _)| self.run_memory(model)).max().unwrap_or(0)
@@ -85,7 +90,7 @@ impl Comparison<'_> {
         let (parameters, values) = match (model.network(), model) {
             (Some(network), _) => {
                 let (of_node, of_entry) = network.kept(classes);
-                let entries = 2 * self.dataset.graph().edges() + nodes;
+                let entries = self.dataset.graph().nonzeros();
                 let dropped = match features {
                     Features::Dense(x) => x.as_slice().len(),
                     Features::Sparse(x) => x.nnz(),

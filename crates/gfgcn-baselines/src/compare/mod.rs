@@ -9,13 +9,13 @@ use crate::cache::Cache;
 use crate::key::{DataKey, RunKey, SplitKey};
 use crate::model::Baseline;
 use crate::train::{Trainer, Training};
-use gfgcn::Result;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::metrics::{Summary, test_accuracy};
 use gfgcn::split::Split;
+use gfgcn::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -32,10 +32,10 @@ pub struct Comparison<'a> {
     pub seed: u64,
     /// How the models are trained.
     pub training: Training,
-    /// Bytes that runs may take together: where they need more, fewer run at a time. Does not change
-    /// any result.
-    pub memory: u64,
 }
+
+/// Runs that go on at a time take no more than this together, unless one alone does.
+const RUN_BYTES: u64 = 8 << 30;
 
 /// One model, trained on one split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct Run {
 
 /// All runs of a model, in the order of the splits.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ModelRuns {
     /// The model.
     pub model: Baseline,
     /// One per split.
@@ -63,7 +63,7 @@ pub struct Outcome {
     pub known: usize,
 }
 
-impl Outcome {
+impl ModelRuns {
     /// Mean accuracy and its spread, in percent.
     pub fn accuracy(&self) -> Summary {
         Summary::of(&self.runs.iter().map(|run| run.accuracy).collect::<Vec<_>>())
@@ -110,16 +110,32 @@ impl Comparison<'_> {
     }
 
     /// Trains every model on every split that is not known, and stores each run in the cache as soon as
-    /// it is finished. `progress` is told after every epoch.
+    /// it is finished. The context's observer is told after every epoch.
     ///
     /// # Errors
-    /// A split without labelled test nodes, or whatever [`Trainer::new`] and [`Trainer::train`] refuse.
+    /// A split without labelled test nodes, less memory than the largest run takes, or whatever [`Trainer::new`] and
+    /// [`Trainer::train`] refuse.
     pub fn run(
         &self,
         known: Known,
         cache: Option<&Cache>,
-        progress: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Outcome>> {
+        context: &Context,
+    ) -> Result<Vec<ModelRuns>> {
+        context.run(|| self.run_here(known, cache, context))
+    }
+
+    fn run_here(
+        &self,
+        known: Known,
+        cache: Option<&Cache>,
+        context: &Context,
+    ) -> Result<Vec<ModelRuns>> {
+        let budget = RUN_BYTES.min(context.memory().free());
+        let _lease = context.memory().reserve(
+            "the training",
+            self.largest_run(&known),
+            "use smaller depths or fewer hidden columns, or a machine with more memory",
+        )?;
         let stored = cache.map(|cache| (cache, DataKey::new(self.dataset)));
         assert_eq!(known.0.len(), self.models.len(), "what is known is about other models");
         let mut outcomes = Vec::with_capacity(self.models.len());
@@ -132,12 +148,12 @@ impl Comparison<'_> {
                 }
             };
             if !missing.is_empty() {
-                for (k, run) in self.train(model, &missing, &finish, progress)? {
+                for (k, run) in self.train(model, &missing, budget, &finish, context)? {
                     runs[k] = Some(run);
                 }
             }
             let runs = runs.into_iter().map(|run| run.expect("known or trained")).collect();
-            outcomes.push(Outcome { model, runs, known });
+            outcomes.push(ModelRuns { model, runs, known });
         }
         Ok(outcomes)
     }
@@ -157,32 +173,23 @@ impl Comparison<'_> {
         &self,
         model: Baseline,
         missing: &[usize],
+        budget: u64,
         finish: &(dyn Fn(usize, &Run) + Sync),
-        progress: &(dyn Fn() + Sync),
+        context: &Context,
     ) -> Result<Vec<(usize, Run)>> {
         for &k in missing {
             self.splits[k].check_test(self.dataset.labels())?;
         }
         let splits: Vec<Split> = missing.iter().map(|&k| self.splits[k].clone()).collect();
         let clock = Instant::now();
-        let trainer = Trainer::new(self.dataset, model, self.training, &splits)?;
+        let trainer = Trainer::new(self.dataset, model, self.training, &splits, context)?;
         let prepare_seconds = clock.elapsed().as_secs_f64() / missing.len() as f64;
-        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        // Where one run fails, the others are not worth finishing.
+        let (next, context) = (AtomicUsize::new(0), &context.child());
         let finished = Mutex::new(Vec::with_capacity(missing.len()));
         let one = |k: usize| -> Result<()> {
-            let mut watch = |_: &_| {
-                progress();
-                if failed.load(Ordering::Relaxed) {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            };
             let split = &self.splits[k];
-            let trained = trainer.train(split, self.seed_of(k), &mut watch)?;
-            if failed.load(Ordering::Relaxed) {
-                return Ok(());
-            }
+            let trained = trainer.train(split, self.seed_of(k), context)?;
             let predictions = trained.predict(split.test());
             let run = Run {
                 accuracy: test_accuracy(self.dataset.labels(), split, &predictions),
@@ -195,10 +202,10 @@ impl Comparison<'_> {
             finished.lock().unwrap_or_else(PoisonError::into_inner).push((k, run));
             Ok(())
         };
-        let workers = self.workers(model, missing.len());
+        let workers = self.workers(model, missing.len(), budget);
         let work = || -> Result<()> {
             while let Some(&k) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                one(k).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+                one(k).inspect_err(|_| context.cancel().cancel())?;
             }
             Ok(())
         };
@@ -210,10 +217,18 @@ impl Comparison<'_> {
                 Ok(result) => result,
                 Err(panic) => std::panic::resume_unwind(panic),
             });
-            joined.chain([mine]).collect()
+            first_failure(joined.chain([mine]))
         })?;
         Ok(finished.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Why work failed: the others were only cancelled because of it.
+fn first_failure(results: impl Iterator<Item = Result<()>>) -> Result<()> {
+    let failures: Vec<Error> = results.filter_map(Result::err).collect();
+    let cancelled = |error: &Error| matches!(error, Error::Cancelled);
+    let cause = failures.iter().position(|error| !cancelled(error)).unwrap_or(0);
+    failures.into_iter().nth(cause).map_or(Ok(()), Err)
 }
 
 /// The threads of the current pool, divided among workers.

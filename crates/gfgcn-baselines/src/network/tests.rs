@@ -5,7 +5,7 @@ use crate::random::initial_weights;
 use crate::tape::Inputs;
 use crate::tape::tests::{assert_gradients, features, graph};
 use gfgcn::filter::Filter;
-use gfgcn::graph::{Normalization, Propagator};
+use gfgcn::graph::Operator;
 use std::sync::OnceLock;
 
 const CLASSES: usize = 3;
@@ -16,15 +16,14 @@ fn classes() -> Vec<u32> {
 }
 
 fn check(what: &str, network: &dyn Network) {
-    for (weighted, sparse, normalization) in [
-        (false, true, Normalization::Symmetric),
-        (true, true, Normalization::Symmetric),
-        (true, false, Normalization::Row),
+    for (weighted, sparse, operator) in [
+        (false, true, Operator::ALL[0]),
+        (true, true, Operator::ALL[0]),
+        (true, false, Operator::ALL[1]),
     ] {
         let (graph, features) = (graph(weighted), features(sparse));
-        let propagator = Propagator::new(&graph, normalization);
         let edges = OnceLock::new();
-        let inputs = Inputs::new(&features, &graph, &propagator, &edges);
+        let inputs = Inputs::new(&features, &graph, operator, &edges);
         let mut random = initial_weights(7);
         let parameters: Vec<Matrix<f32>> = network
             .parameters(features.cols(), CLASSES)
@@ -32,7 +31,7 @@ fn check(what: &str, network: &dyn Network) {
             // Biases too, so that rectifiers do not stand at their kink.
             .map(|p| random::uniform(p.rows, p.cols, 0.7, &mut random))
             .collect();
-        let what = format!("{what}, {normalization}");
+        let what = format!("{what}, {operator}");
         assert_gradients(&what, &inputs, &parameters, &[], |tape| {
             let scores = network.scores(tape);
             assert_eq!((tape.value(&scores).rows(), tape.value(&scores).cols()), (14, CLASSES));
@@ -60,9 +59,8 @@ fn networks() {
 #[test]
 fn linear_models() {
     let (graph, features) = (graph(false), features(true));
-    let propagator = Propagator::new(&graph, Normalization::Symmetric);
     let edges = OnceLock::new();
-    let inputs = Inputs::new(&features, &graph, &propagator, &edges);
+    let inputs = Inputs::new(&features, &graph, Operator::default(), &edges);
     let mut random = initial_weights(7);
     let filtered = random::uniform(ROWS.len(), 6, 1.0, &mut random);
     let start = |parameters: Vec<Parameter>, random: &mut ChaCha8Rng| -> Vec<Matrix<f32>> {
@@ -75,7 +73,8 @@ fn linear_models() {
         let rows: Vec<u32> = (0..ROWS.len() as u32).collect();
         tape.cross_entropy(&scores, &rows, &classes())
     });
-    let kernel = gfgcn::linalg::gram_of_rows(&filtered.to_f64()).to_f32();
+    let context = gfgcn::context::Context::default();
+    let kernel = gfgcn::linalg::gram_of_rows(&filtered.to_f64(), &context).unwrap().to_f32();
     let constants = [kernel, random::uniform(ROWS.len(), CLASSES, 1.0, &mut random)];
     let parameters = start(Dual::parameters(ROWS.len(), CLASSES), &mut random);
     let dual = Dual { filter: Filter::sgc(2).unwrap(), lambda: 0.7 };

@@ -19,7 +19,7 @@ pub(crate) struct Edges {
 impl Edges {
     /// Refuses a graph with more entries than 32 bits can number.
     pub(crate) fn check(graph: &Graph) -> Result<()> {
-        let entries = 2 * graph.edges() as u64 + graph.nodes() as u64;
+        let entries = graph.nonzeros() as u64;
         if entries <= u64::from(u32::MAX) {
             return Ok(());
         }

@@ -24,7 +24,7 @@ use crate::random::{Dropout, Key};
 use attention::Saved;
 use buffers::Buffers;
 use gfgcn::features::Features;
-use gfgcn::graph::{Adjacency, Graph, Propagator};
+use gfgcn::graph::{Adjacency, Graph, Operator};
 use gfgcn::matrix::Matrix;
 use std::sync::OnceLock;
 
@@ -45,14 +45,14 @@ impl<'a> Inputs<'a> {
     pub(crate) fn new(
         features: &'a Features,
         graph: &'a Graph,
-        propagator: &'a Propagator<'a>,
+        operator: Operator,
         edges: &'a OnceLock<Edges>,
     ) -> Self {
         Inputs {
             features,
             graph,
-            adjacency: propagator.adjacency(),
-            transposed: propagator.transposed_adjacency(),
+            adjacency: graph.adjacency(operator),
+            transposed: graph.transposed_adjacency(operator),
             edges,
         }
     }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::random::{initial_weights, uniform};
-use gfgcn::graph::Normalization;
 use gfgcn::matrix::SparseMatrix;
 
 /// A graph of 14 nodes, with a hub, a leaf and cycles.
@@ -89,17 +88,16 @@ fn check(what: &str, shapes: &[(usize, usize)], f: impl Fn(&mut Tape<'_>) -> Var
     let mut random = initial_weights(3);
     let parameters: Vec<Matrix<f32>> =
         shapes.iter().map(|&(rows, cols)| uniform(rows, cols, 1.0, &mut random)).collect();
-    for (weighted, sparse, normalization) in [
-        (false, true, Normalization::Symmetric),
-        (true, false, Normalization::Symmetric),
-        (false, false, Normalization::Row),
-        (true, true, Normalization::Row),
+    for (weighted, sparse, operator) in [
+        (false, true, Operator::ALL[0]),
+        (true, false, Operator::ALL[0]),
+        (false, false, Operator::ALL[1]),
+        (true, true, Operator::ALL[1]),
     ] {
         let (graph, features) = (graph(weighted), features(sparse));
-        let propagator = Propagator::new(&graph, normalization);
         let edges = OnceLock::new();
-        let inputs = Inputs::new(&features, &graph, &propagator, &edges);
-        let what = format!("{what} (weighted {weighted}, sparse {sparse}, {normalization})");
+        let inputs = Inputs::new(&features, &graph, operator, &edges);
+        let what = format!("{what} (weighted {weighted}, sparse {sparse}, {operator})");
         assert_gradients(&what, &inputs, &parameters, &[], |tape| {
             let scores = f(tape);
             loss(tape, &scores)
@@ -198,9 +196,8 @@ fn the_dual_objective() {
     let constants = [kernel, uniform(5, 3, 1.0, &mut random)];
     let parameters = [uniform(5, 3, 1.0, &mut random)];
     let (graph, features) = (graph(false), features(true));
-    let propagator = Propagator::new(&graph, Normalization::Symmetric);
     let edges = OnceLock::new();
-    let inputs = Inputs::new(&features, &graph, &propagator, &edges);
+    let inputs = Inputs::new(&features, &graph, Operator::default(), &edges);
     assert_gradients("the dual", &inputs, &parameters, &constants, |tape| {
         tape.dual_objective(&tape.parameter(0), &tape.constant(0), 0.7, &tape.constant(1))
     });
@@ -210,9 +207,8 @@ fn the_dual_objective() {
 #[test]
 fn dropouts_keep_the_expectation() {
     let (graph, features) = (graph(false), features(true));
-    let propagator = Propagator::new(&graph, Normalization::Symmetric);
     let edges = OnceLock::new();
-    let inputs = Inputs::new(&features, &graph, &propagator, &edges);
+    let inputs = Inputs::new(&features, &graph, Operator::default(), &edges);
     let mut random = initial_weights(4);
     let parameters: Vec<Matrix<f32>> =
         [(6, 4), (1, 4), (1, 4)].map(|(rows, cols)| uniform(rows, cols, 1.0, &mut random)).to_vec();

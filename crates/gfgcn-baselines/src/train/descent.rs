@@ -6,21 +6,22 @@ use crate::model::Baseline;
 use crate::network::{Dual, Logistic, Parameter};
 use crate::random::Key;
 use crate::tape::{Tape, Var};
+use gfgcn::context::Context;
 use gfgcn::data::Labels;
-use gfgcn::filter::propagate;
+use gfgcn::head::Head;
 use gfgcn::linalg;
 use gfgcn::matrix::Matrix;
-use gfgcn::ridge::{Targets, decode};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// The nodes and classes of one run.
 pub(super) struct Task<'a> {
     train: &'a [usize],
     validation: &'a [usize],
-    /// The classes that have a training node, as numbers of the dataset's classes.
+    /// The classes that have a training node.
+    head: Head,
+    /// Their numbers in the dataset.
     classes: Vec<u32>,
     /// The classes of the training nodes, as positions in `classes`.
     train_classes: Vec<u32>,
@@ -45,11 +46,13 @@ impl<'a> Task<'a> {
         classes.sort_unstable();
         classes.dedup();
         let position = |class: &u32| classes.partition_point(|c| c < class) as u32;
+        let name = |&class: &u32| labels.classes()[class as usize].clone();
         Ok(Task {
             train: split.train(),
             validation,
             train_classes: train_labels.iter().map(position).collect(),
             validation_classes: labels.of_part("validation", validation)?,
+            head: Head::classes(classes.iter().map(name).collect()),
             classes,
         })
     }
@@ -59,6 +62,7 @@ impl<'a> Task<'a> {
 pub(super) struct Descent<'a> {
     trainer: &'a Trainer<'a>,
     task: &'a Task<'a>,
+    context: &'a Context,
     pub(super) parameters: Vec<Parameter>,
     constants: Vec<Matrix<f32>>,
     /// The rows of the scores that the loss is about.
@@ -68,35 +72,44 @@ pub(super) struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    pub(super) fn new(trainer: &'a Trainer<'a>, task: &'a Task<'a>) -> Self {
+    pub(super) fn new(
+        trainer: &'a Trainer<'a>,
+        task: &'a Task<'a>,
+        context: &'a Context,
+    ) -> Result<Self> {
         let (features, classes) = (trainer.features.cols(), task.classes.len());
         if let Some(network) = trainer.model.network() {
-            return Descent {
+            return Ok(Descent {
                 trainer,
                 task,
+                context,
                 parameters: network.parameters(features, classes),
                 constants: Vec::new(),
                 loss_rows: task.train.iter().map(|&node| node as u32).collect(),
                 train: None,
-            };
+            });
         }
-        let filtered = trainer.filtered.as_ref().expect("a model with a filter");
-        let train = filtered.select(task.train);
-        let validation = (!task.validation.is_empty()).then(|| filtered.select(task.validation));
+        let (_, filtered) = trainer.filtered.as_ref().expect("a model with a filter");
+        let of = |nodes: &[usize]| filtered.of(nodes).to_f32();
+        let train = of(task.train);
+        let validation = (!task.validation.is_empty()).then(|| of(task.validation));
         let loss_rows = (0..task.train.len() as u32).collect();
         if let Baseline::Dual(_) = trainer.model {
-            let targets = Targets::encode(task.train_classes.clone(), classes).matrix().to_f32();
+            let known = task.train_classes.iter().map(|&class| Some(class)).collect();
+            let targets = task.head.targets(known).matrix().to_f32();
             let exact = train.to_f64();
-            let mut constants = vec![linalg::gram_of_rows(&exact).to_f32(), targets];
-            constants.extend(validation.map(|validation| {
-                linalg::multiply_by_transposed(&validation.to_f64(), &exact).to_f32()
-            }));
+            let mut constants = vec![linalg::gram_of_rows(&exact, context)?.to_f32(), targets];
+            if let Some(validation) = validation {
+                let exact = linalg::multiply_by_transposed(&validation.to_f64(), &exact, context)?;
+                constants.push(exact.to_f32());
+            }
             let parameters = Dual::parameters(task.train.len(), constants[1].cols());
-            Descent { trainer, task, parameters, constants, loss_rows, train: Some(train) }
+            let train = Some(train);
+            Ok(Descent { trainer, task, context, parameters, constants, loss_rows, train })
         } else {
             let parameters = Logistic::parameters(features, classes);
             let constants = std::iter::once(train).chain(validation).collect();
-            Descent { trainer, task, parameters, constants, loss_rows, train: None }
+            Ok(Descent { trainer, task, context, parameters, constants, loss_rows, train: None })
         }
     }
 
@@ -104,7 +117,7 @@ impl<'a> Descent<'a> {
         mut self,
         start: Vec<Matrix<f32>>,
         seed: u64,
-        watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(&Epoch),
     ) -> Result<Trained> {
         let (trainer, training) = (self.trainer, &self.trainer.training);
         let inputs = trainer.inputs();
@@ -118,6 +131,7 @@ impl<'a> Descent<'a> {
         let mut validation = Vec::new();
         let clock = Instant::now();
         for number in 0..training.epochs {
+            self.context.check()?;
             tape.rewind(Some(Key::of_run(seed).part(number as u64)));
             let var = self.loss(&mut tape);
             let loss = f64::from(tape.value(&var)[(0, 0)]);
@@ -138,8 +152,9 @@ impl<'a> Descent<'a> {
                 epoch.validation = Some(accuracy);
                 best.look(number, accuracy, &tape);
             }
-            let tired = best.as_ref().is_some_and(|best| best.is_long_ago(number));
-            if watch(&epoch).is_break() || tired {
+            watch(&epoch);
+            self.context.progress().advance();
+            if best.as_ref().is_some_and(|best| best.is_long_ago(number)) {
                 break;
             }
         }
@@ -148,12 +163,13 @@ impl<'a> Descent<'a> {
         if let Some(best) = best {
             tape.set_parameters(&best.parameters);
         }
-        let scores = self.scores(&mut tape);
+        let scores = self.scores(&mut tape)?;
         if scores.as_slice().iter().any(|score| !score.is_finite()) {
             return Err(diverged(trainer.model, losses.len()));
         }
         Ok(Trained {
             scores,
+            head: self.task.head.clone(),
             classes: self.task.classes.clone(),
             losses,
             first_gradients,
@@ -173,35 +189,34 @@ impl<'a> Descent<'a> {
     }
 
     /// The scores of all nodes, without dropout.
-    fn scores(&self, tape: &mut Tape<'_>) -> Matrix<f64> {
+    fn scores(&self, tape: &mut Tape<'_>) -> Result<Matrix<f64>> {
         tape.rewind(None);
-        match self.trainer.model {
+        Ok(match self.trainer.model {
             Baseline::Logistic(_) => {
                 let [weights, bias] = [0, 1].map(|k| tape.value(&tape.parameter(k)).to_f64());
-                let mut scores = self.filtered_times(&weights);
+                let mut scores = self.filtered_times(&weights)?;
                 scores.add_to_rows(1.0, bias.as_slice());
                 scores
             }
             Baseline::Dual(Dual { lambda, .. }) => {
                 let train = self.train.as_ref().expect("kept for the dual").to_f64();
                 let multipliers = tape.value(&tape.parameter(0)).to_f64();
-                let mut weights = linalg::multiply_transposed(&train, &multipliers);
+                let mut weights = linalg::multiply_transposed(&train, &multipliers, self.context)?;
                 weights.as_mut_slice().iter_mut().for_each(|w| *w *= lambda);
-                self.filtered_times(&weights)
+                self.filtered_times(&weights)?
             }
             model => {
                 let network = model.network().expect("every other model is a network");
                 let scores = network.scores(tape);
                 tape.value(&scores).to_f64()
             }
-        }
+        })
     }
 
     /// p(Â)(X W): as many columns as W are filtered, not the features.
-    fn filtered_times(&self, weights: &Matrix<f64>) -> Matrix<f64> {
-        let filtered = self.trainer.filtered.as_ref().expect("a model with a filter");
-        let product = self.trainer.features.times(weights);
-        propagate::<f64>(&self.trainer.propagator, &filtered.bank, &product, None)[0].to_matrix()
+    fn filtered_times(&self, weights: &Matrix<f64>) -> Result<Matrix<f64>> {
+        let (driver, _) = self.trainer.filtered.as_ref().expect("a model with a filter");
+        driver.scores(0, &[weights], self.context)
     }
 
     /// The share of validation nodes that are predicted, 0 to 1.
@@ -218,7 +233,7 @@ impl<'a> Descent<'a> {
             Some(rows) => tape.value(&scores).select_rows(rows).to_f64(),
             None => tape.value(&scores).to_f64(),
         };
-        let predicted = predictions(&scores, &task.classes, 0..scores.rows());
+        let predicted = predictions(&scores, &task.head, &task.classes, 0..scores.rows());
         let hits = predicted.iter().zip(&task.validation_classes).filter(|(p, t)| p == t).count();
         hits as f64 / predicted.len() as f64
     }
@@ -261,8 +276,9 @@ fn diverged(model: Baseline, epoch: usize) -> Error {
 /// The classes that rows of scores stand for, as numbers of the dataset's classes.
 pub(super) fn predictions(
     scores: &Matrix<f64>,
+    head: &Head,
     classes: &[u32],
     rows: impl Iterator<Item = usize>,
 ) -> Vec<u32> {
-    rows.map(|row| classes[decode(scores.row(row), classes.len()) as usize]).collect()
+    rows.map(|row| classes[head.decode(scores.row(row)) as usize]).collect()
 }

@@ -9,15 +9,15 @@ use crate::model::Baseline;
 use crate::random::initial_weights;
 use crate::tape::{Edges, Inputs};
 use descent::{Descent, Task, predictions};
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
+use gfgcn::driver::{Driver, Filtered, Rows};
 use gfgcn::features::Features;
-use gfgcn::filter::{FilterBank, Propagated, propagate};
-use gfgcn::graph::Propagator;
+use gfgcn::head::Head;
 use gfgcn::matrix::Matrix;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -38,7 +38,9 @@ pub struct Epoch {
 pub struct Trained {
     /// Nodes × score columns.
     pub scores: Matrix<f64>,
-    /// The classes that have a training node, as numbers of the dataset's classes.
+    /// The classes that have a training node.
+    pub head: Head,
+    /// Their numbers in the dataset.
     pub classes: Vec<u32>,
     /// One per epoch, before its update.
     pub losses: Vec<f64>,
@@ -55,7 +57,7 @@ pub struct Trained {
 impl Trained {
     /// The predicted classes of some nodes, as numbers of the dataset's classes.
     pub fn predict(&self, nodes: &[usize]) -> Vec<u32> {
-        predictions(&self.scores, &self.classes, nodes.iter().copied())
+        predictions(&self.scores, &self.head, &self.classes, nodes.iter().copied())
     }
 }
 
@@ -63,15 +65,15 @@ impl Trained {
 ///
 /// ```
 /// use gfgcn_baselines::{Baseline, Gcn, Trainer, Training};
-/// use gfgcn::{metrics::test_accuracy, split::{Ratio, Split}};
-/// use std::ops::ControlFlow;
+/// use gfgcn::{context::Context, metrics::test_accuracy, split::{Ratio, Split}};
 ///
 /// let data = gfgcn_datasets::open("cora".as_ref(), None)?.largest_component();
 /// let split = Split::stratified(data.labels(), Ratio::PAPER, 0)?;
 ///
 /// let training = Training { epochs: 20, ..Training::default() };
-/// let trainer = Trainer::new(&data, Baseline::Gcn(Gcn::new(2)), training, &[split.clone()])?;
-/// let trained = trainer.train(&split, 0, &mut |_| ControlFlow::Continue(()))?;
+/// let (model, context) = (Baseline::Gcn(Gcn::new(2)), Context::default());
+/// let trainer = Trainer::new(&data, model, training, &[split.clone()], &context)?;
+/// let trained = trainer.train(&split, 0, &context)?;
 /// let accuracy = test_accuracy(data.labels(), &split, &trained.predict(split.test()));
 /// assert!(accuracy > 50.0 && trained.losses[19] < trained.losses[0]);
 /// # Ok::<(), gfgcn::Error>(())
@@ -81,95 +83,79 @@ pub struct Trainer<'a> {
     model: Baseline,
     training: Training,
     features: Cow<'a, Features>,
-    propagator: Propagator<'a>,
-    filtered: Option<Filtered>,
+    /// Where features are filtered once, before: how, and those of the nodes that any split trains on.
+    filtered: Option<(Driver<'a>, Filtered)>,
     /// Made when the first attention asks for them.
     edges: OnceLock<Edges>,
-}
-
-/// Filtered features of the nodes that any split trains on.
-struct Filtered {
-    bank: FilterBank,
-    rows: Propagated<f32>,
-    /// The row of a node; `u32::MAX` for none.
-    row_of: Vec<u32>,
-}
-
-impl Filtered {
-    fn select(&self, nodes: &[usize]) -> Matrix<f32> {
-        let place = |&node: &usize| {
-            let row = self.row_of[node];
-            assert!(row != u32::MAX, "node {node} is in no split that the trainer was made for");
-            row as usize
-        };
-        self.rows.select(nodes.iter().map(place)).to_f32()
-    }
 }
 
 impl<'a> Trainer<'a> {
     /// Prepares a model for runs on some splits: features are filtered once for all of them.
     ///
     /// # Errors
-    /// Parameters out of range, or a graph with 2³² entries of Ã or more.
+    /// Parameters out of range, a graph with 2³² entries of Ã or more, or that the work is cancelled.
     pub fn new(
         dataset: &'a Dataset,
         model: Baseline,
         training: Training,
         splits: &[Split],
+        context: &Context,
     ) -> Result<Self> {
         model.check()?;
         training.check()?;
         Edges::check(dataset.graph())?;
-        let features = if training.row_normalize {
-            Cow::Owned(dataset.features().clone().row_normalized())
-        } else {
-            Cow::Borrowed(dataset.features())
-        };
-        let propagator = Propagator::new(dataset.graph(), training.normalization);
-        let filtered = model.filter().map(|filter| {
-            let bank = FilterBank::new(&[filter], training.tolerance);
-            let mut row_of = vec![u32::MAX; dataset.nodes()];
-            let mut nodes = Vec::new();
-            for split in splits {
-                let validation = training.patience.map_or(&[][..], |_| split.validation());
-                for &node in split.train().iter().chain(validation) {
-                    if row_of[node] == u32::MAX {
-                        row_of[node] = nodes.len() as u32;
-                        nodes.push(node);
-                    }
+        let (features, filtered) = match model.filter() {
+            None => (training.rows.apply(dataset.features()), None),
+            Some(filter) => {
+                let mut nodes = Vec::new();
+                for split in splits {
+                    let validation = training.patience.map_or(&[][..], |_| split.validation());
+                    nodes.extend(split.train().iter().chain(validation));
                 }
+                let designs = [training.design(filter)];
+                let rows = Rows::of(nodes, dataset.nodes());
+                let columns = dataset.labels().classes().len();
+                let driver = Driver::new(dataset, &designs, rows, columns);
+                let filtered = driver.run(0..1, context)?.remove(0);
+                (Cow::Borrowed(dataset.features()), Some((driver, filtered)))
             }
-            let rows = propagate(&propagator, &bank, &*features, Some(&nodes)).swap_remove(0);
-            Filtered { bank, rows, row_of }
-        });
-        let edges = OnceLock::new();
-        Ok(Trainer { dataset, model, training, features, propagator, filtered, edges })
+        };
+        Ok(Trainer { dataset, model, training, features, filtered, edges: OnceLock::new() })
     }
 
     fn inputs(&self) -> Inputs<'_> {
-        Inputs::new(&self.features, self.dataset.graph(), &self.propagator, &self.edges)
+        Inputs::new(&self.features, self.dataset.graph(), self.training.operator, &self.edges)
     }
 
-    /// Trains on a split. `watch` is told after every epoch and may end the training there.
+    /// Trains on a split; the context's observer is told after every epoch.
     ///
     /// The seed decides the initial weights and the dropouts; the same seed gives the same bits,
     /// whatever the number of threads.
     ///
     /// # Errors
-    /// A training or validation node without a label, patience without a validation part, or a loss
-    /// that is not finite any more.
+    /// A training or validation node without a label, patience without a validation part, a loss
+    /// that is not finite any more, or that the work is cancelled.
     ///
     /// # Panics
     /// If the split is of other data, or features were filtered and it is none of the splits that
     /// the trainer was made for.
-    pub fn train(
+    pub fn train(&self, split: &Split, seed: u64, context: &Context) -> Result<Trained> {
+        self.train_watched(split, seed, context, &mut |_| {})
+    }
+
+    /// As [`Trainer::train`]; `watch` is told what is known after every epoch.
+    ///
+    /// # Errors
+    /// As [`Trainer::train`].
+    pub fn train_watched(
         &self,
         split: &Split,
         seed: u64,
-        watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
+        context: &Context,
+        watch: &mut dyn FnMut(&Epoch),
     ) -> Result<Trained> {
         let task = Task::new(self.dataset.labels(), split, self.training.patience.is_some())?;
-        let run = Descent::new(self, &task);
+        let run = Descent::new(self, &task, context)?;
         let mut random = initial_weights(seed);
         let start = run.parameters.iter().map(|parameter| parameter.start(&mut random)).collect();
         run.train(start, seed, watch)
@@ -185,16 +171,16 @@ impl<'a> Trainer<'a> {
         parameters: Vec<Matrix<f32>>,
         split: &Split,
         seed: u64,
-        watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
+        context: &Context,
     ) -> Result<Trained> {
         let task = Task::new(self.dataset.labels(), split, self.training.patience.is_some())?;
-        let run = Descent::new(self, &task);
+        let run = Descent::new(self, &task, context)?;
         Error::check_size("parameters of the model", run.parameters.len(), parameters.len())?;
         for (k, (expected, given)) in run.parameters.iter().zip(&parameters).enumerate() {
             let (rows, cols) = expected.shape();
             Error::check_size(format!("rows of parameter {k}"), rows, given.rows())?;
             Error::check_size(format!("columns of parameter {k}"), cols, given.cols())?;
         }
-        run.train(parameters, seed, watch)
+        run.train(parameters, seed, &mut |_| {})
     }
 }

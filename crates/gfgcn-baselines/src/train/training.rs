@@ -1,8 +1,8 @@
 //! How models are trained: the numbers, their defaults and their ranges.
 
-use gfgcn::filter::Tolerance;
-use gfgcn::graph::Normalization;
-use gfgcn::{Error, Result};
+use gfgcn::filter::{Filter, Tolerance};
+use gfgcn::graph::Operator;
+use gfgcn::{Design, Error, Result, RowScaling};
 use serde::{Deserialize, Serialize};
 
 /// How models are trained, and on what.
@@ -17,10 +17,10 @@ pub struct Training {
     /// With it, the validation part is looked at after every epoch: training stops when its accuracy
     /// has not risen for so many epochs, and the best weights are kept. Off by default.
     pub patience: Option<usize>,
-    /// How the adjacency is normalised.
-    pub normalization: Normalization,
-    /// Whether each node's features are divided by their sum first.
-    pub row_normalize: bool,
+    /// The matrix of the graph that is multiplied by.
+    pub operator: Operator,
+    /// What is done to each node's features first.
+    pub rows: RowScaling,
     /// What cutting a filter's series off may change.
     pub tolerance: Tolerance,
 }
@@ -32,14 +32,20 @@ impl Default for Training {
             learning_rate: 0.01,
             weight_decay: None,
             patience: None,
-            normalization: Normalization::default(),
-            row_normalize: false,
+            operator: Operator::default(),
+            rows: RowScaling::default(),
             tolerance: Tolerance::default(),
         }
     }
 }
 
 impl Training {
+    /// What is computed of the features where a filter is applied before the training.
+    pub fn design(&self, filter: Filter) -> Design {
+        let design = Design::from(filter).with_operator(self.operator).with_rows(self.rows);
+        design.with_tolerance(self.tolerance)
+    }
+
     /// Refuses numbers out of range, naming them.
     pub fn check(&self) -> Result<()> {
         const MAX_EPOCHS: usize = 1_000_000;

@@ -46,18 +46,13 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         ))
     })?;
     let folder = folder::resolve(global.data_dir.as_deref())?;
-    let downloaded = progress::show(output, "downloading", Unit::Bytes, |progress| {
-        interrupt::cancellable(|cancelled| {
-            let options = DownloadOptions {
-                mirror: arguments.mirror.clone(),
-                force: arguments.force,
-                ..DownloadOptions::new(cancelled)
-            };
-            download(dataset, &folder, &options, &mut |received, total| {
-                progress.set_total(total.unwrap_or(received));
-                progress.set(received);
-            })
-        })
+    let options = DownloadOptions {
+        mirror: arguments.mirror.clone(),
+        force: arguments.force,
+        ..DownloadOptions::default()
+    };
+    let downloaded = progress::show(output, "downloading", Unit::Bytes, |context| {
+        interrupt::cancellable(|| download(dataset, &folder, &options, context))
     })?;
     let report = Report {
         dataset: dataset.name,

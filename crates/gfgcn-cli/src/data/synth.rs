@@ -7,13 +7,10 @@ use crate::settings::{Refusal, number};
 use crate::source::Target;
 use clap::Args;
 use gfgcn::Error;
-use gfgcn::memory;
 use gfgcn_data::{DEFAULT_HOMOPHILY, Synthetic, SyntheticShape};
 use gfgcn_datasets::has_extension;
 use serde::Serialize;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Make a synthetic dataset of any size
@@ -82,19 +79,9 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> 
         return Err(Error::Data(problem.into()).in_file(path).into());
     }
     arguments.target.check(&[])?;
-    memory::check("drawing the graph", synthetic.write_memory(), "ask for fewer nodes")?;
     let start = Instant::now();
-    progress::show(output, "writing", Unit::Bytes, |progress| {
-        interrupt::cancellable(|cancelled| {
-            synthetic.write(path, arguments.target.force(), &mut |done, total| {
-                progress.set_total(total);
-                progress.set(done);
-                match cancelled.load(Ordering::Relaxed) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            })
-        })
+    progress::show(output, "writing", Unit::Bytes, |context| {
+        interrupt::cancellable(|| synthetic.write(path, arguments.target.force(), context))
     })?;
     let report = Report {
         output: path.to_owned(),

@@ -6,10 +6,10 @@
 
 use super::DownloadOptions;
 use super::problem::{in_answer, in_body};
+use gfgcn::context::Context;
 use gfgcn::{Error, Result};
 use std::io::Read;
 use std::net::IpAddr;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::Duration;
@@ -33,7 +33,8 @@ enum Event {
 pub(super) fn fetch(
     url: &str,
     limit: u64,
-    options: &DownloadOptions<'_>,
+    options: &DownloadOptions,
+    context: &Context,
     mut receive: impl FnMut(&[u8], Option<u64>) -> Result<()>,
 ) -> Result<()> {
     let failed =
@@ -54,9 +55,7 @@ pub(super) fn fetch(
 
     let (mut received, mut announced) = (0, None);
     loop {
-        if options.cancelled.load(Ordering::Relaxed) {
-            return failed("the download was stopped; nothing was kept");
-        }
+        context.check()?;
         match events.recv_timeout(LOOK_FOR_CANCELLATION) {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return failed("the download broke off"),
@@ -129,7 +128,7 @@ fn request(agent: &Agent, url: &str, read_timeout: Duration, sender: &SyncSender
     }
 }
 
-fn agent(url: &str, options: &DownloadOptions<'_>) -> Agent {
+fn agent(url: &str, options: &DownloadOptions) -> Agent {
     let mut config = Agent::config_builder()
         .user_agent(concat!("gfgcn/", env!("CARGO_PKG_VERSION")))
         // The pin is that of the plain bytes.

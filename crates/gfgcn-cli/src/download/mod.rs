@@ -9,13 +9,13 @@ mod fetch;
 mod pin;
 mod problem;
 
+use gfgcn::context::Context;
 use gfgcn::files::temporary_beside;
 use gfgcn::{Error, Result};
 use gfgcn_datasets::remote::{Pin, Remote};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::NamedTempFile;
 use ureq::http::Uri;
@@ -25,7 +25,7 @@ pub const MAX_BYTES: u64 = 512 << 20;
 
 /// How a download is done.
 #[derive(Clone, Debug)]
-pub struct DownloadOptions<'a> {
+pub struct DownloadOptions {
     /// Scheme and host, perhaps with a path, of a server to use in place of GitHub's; it keeps
     /// GitHub's paths.
     pub mirror: Option<String>,
@@ -37,20 +37,17 @@ pub struct DownloadOptions<'a> {
     pub connect_timeout: Duration,
     /// How long to wait for the next bytes.
     pub read_timeout: Duration,
-    /// Set to give up: the download stops within a moment and leaves nothing behind.
-    pub cancelled: &'a AtomicBool,
 }
 
-impl<'a> DownloadOptions<'a> {
-    /// The defaults: from GitHub, keeping files that are there.
-    pub fn new(cancelled: &'a AtomicBool) -> Self {
+impl Default for DownloadOptions {
+    /// From GitHub, keeping files that are there.
+    fn default() -> Self {
         DownloadOptions {
             mirror: None,
             force: false,
             max_bytes: MAX_BYTES,
             connect_timeout: Duration::from_secs(15),
             read_timeout: Duration::from_secs(30),
-            cancelled,
         }
     }
 }
@@ -64,18 +61,19 @@ pub struct Downloaded {
     pub already_there: bool,
 }
 
-/// Downloads a dataset into a folder, which is made where it is missing. `progress` hears the
-/// bytes received so far and, where it is known, how many there will be.
+/// Downloads a dataset into a folder, which is made where it is missing. The context's observer hears how many bytes
+/// there will be, where that is known, and then of those that are received; a download that is cancelled stops within a
+/// moment and leaves nothing behind.
 ///
 /// # Errors
-/// [`Error::Download`] if the file cannot be fetched, is not the pinned one, or the download was
-/// cancelled; [`Error::Write`] if it cannot be stored; others if the mirror is no address or
+/// [`Error::Download`] if the file cannot be fetched or is not the pinned one; [`Error::Cancelled`];
+/// [`Error::Write`] if it cannot be stored; others if the mirror is no address or
 /// something else is at the file's place.
 pub fn download(
     dataset: &Remote,
     folder: &Path,
-    options: &DownloadOptions<'_>,
-    progress: &mut dyn FnMut(u64, Option<u64>),
+    options: &DownloadOptions,
+    context: &Context,
 ) -> Result<Downloaded> {
     let url = address(dataset, options.mirror.as_deref())?;
     let path = folder.join(dataset.file_name());
@@ -91,11 +89,14 @@ pub fn download(
         Pin::Sha256 { bytes, .. } => (bytes.min(options.max_bytes), Some(bytes)),
         Pin::GitBlob(_) => (options.max_bytes, None),
     };
-    let mut received = 0;
-    fetch::fetch(&url, limit, options, |bytes, announced| {
+    let mut began = false;
+    fetch::fetch(&url, limit, options, context, |bytes, announced| {
+        if !std::mem::replace(&mut began, true) {
+            let length = known_length.or(announced).unwrap_or(0);
+            context.progress().begin("downloading", length);
+        }
         temporary.as_file_mut().write_all(bytes).map_err(failed)?;
-        received += bytes.len() as u64;
-        progress(received, known_length.or(announced));
+        context.progress().advance_by(bytes.len() as u64);
         Ok(())
     })?;
     temporary.as_file().sync_all().map_err(failed)?;

@@ -11,19 +11,16 @@ use crate::settings::{Settings, depth};
 use crate::source::{Source, SplitSource};
 use clap::Args;
 use gfgcn::data::Dataset;
-use gfgcn::evaluation::{Evaluation, Outcome};
+use gfgcn::driver::Explanation;
+use gfgcn::evaluation::{Evaluated, Evaluation};
 use gfgcn::filter::Filter;
-use gfgcn::memory;
-use gfgcn::plan::Explanation;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Error, Result};
-use gfgcn_baselines::{Baseline, Comparison, Training};
-use models::{ModelName, TrainingSettings};
+use gfgcn_baselines::{Baseline, Comparison, Method, ModelRuns, Training};
+use models::{TrainingSettings, names};
 use report::{Report, Row};
 use std::time::Instant;
 
-/// Filtered features are kept below this, so that big graphs leave room for the rest.
-const FILTERED_BYTES: u64 = 4 << 30;
 const MAX_SPLITS: i64 = 10_000;
 
 /// Measure accuracy over many splits
@@ -33,7 +30,7 @@ const MAX_SPLITS: i64 = 10_000;
 /// Prints the mean test accuracy in percent with its standard error; * marks the best.
 ///
 /// Models without gf are trained by gradient descent (Adam, 200 epochs), to compare with. That takes
-/// longer; finished runs are kept in a cache, so it can be stopped and taken up again.
+/// longer; finished runs are kept in a cache, so it can be interrupted and resumed.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn evaluate cora
@@ -47,12 +44,12 @@ pub(crate) struct Arguments {
     /// Models to compare
     #[arg(
         long,
-        value_enum,
+        value_parser = names(),
         value_delimiter = ',',
         value_name = "MODELS",
         default_values = ["gfsgc", "gfssgc", "gfdgc"]
     )]
-    models: Vec<ModelName>,
+    models: Vec<String>,
     /// Depths K of the filters and networks
     #[arg(
         long,
@@ -99,79 +96,56 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let chosen = arguments.chosen()?;
+    let methods = arguments.methods()?;
     let training = arguments.training.training(&arguments.settings)?;
     let whole = arguments.source.load(global, output)?;
     let (dataset, splits) = arguments.prepare(whole)?;
     let start = Instant::now();
-    let filters = chosen.iter().filter_map(Chosen::filter).collect();
-    let (fitted, plan) = arguments.fit(filters, &dataset, &splits, output)?;
-    let models = chosen.iter().filter_map(Chosen::baseline).collect();
+    let (fitted, plan) = arguments.fit(closed_forms(&methods), &dataset, &splits, output)?;
+    let models = methods.iter().filter_map(Method::trained).collect();
     let trained = arguments.train(models, &dataset, &splits, training, output)?;
-    // Both come in the order of what was chosen.
+    // Both come in the order of what was asked for.
     let (mut fitted, mut trained) = (fitted.iter(), trained.iter());
-    let row = |model: &Chosen| match model {
-        Chosen::ClosedForm(_) => fitted.next().map(Row::fitted),
-        Chosen::Trained(_) => trained.next().map(Row::trained),
+    let row = |method: &Method| match method {
+        Method::ClosedForm(_) => fitted.next().map(Row::fitted),
+        Method::Trained(_) => trained.next().map(Row::trained),
     };
-    let rows = chosen.iter().filter_map(row).collect();
+    let rows = methods.iter().filter_map(row).collect();
     let elapsed = start.elapsed();
     let report = Report::new(arguments, training, &dataset, splits.len(), rows, plan, elapsed);
     output.report(&report, Report::text)
 }
 
-/// A model at a depth.
-#[derive(Clone, Copy, PartialEq)]
-enum Chosen {
-    ClosedForm(Filter),
-    Trained(Baseline),
-}
-
-impl Chosen {
-    fn filter(&self) -> Option<Filter> {
-        if let Chosen::ClosedForm(filter) = self { Some(*filter) } else { None }
-    }
-
-    /// The filter, whatever is done with the filtered features.
-    fn any_filter(&self) -> Option<Filter> {
-        match self {
-            Chosen::ClosedForm(filter) => Some(*filter),
-            Chosen::Trained(model) => model.filter(),
-        }
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        if let Chosen::Trained(model) = self { Some(*model) } else { None }
-    }
+/// The filters of the models in closed form.
+fn closed_forms(methods: &[Method]) -> Vec<Filter> {
+    let of_method = |method: &Method| match method {
+        Method::ClosedForm(filter) => Some(*filter),
+        Method::Trained(_) => None,
+    };
+    methods.iter().filter_map(of_method).collect()
 }
 
 impl Arguments {
     /// Every model at every depth, once, in the order in which they were asked for.
-    fn chosen(&self) -> Result<Vec<Chosen>> {
-        let mut chosen = Vec::new();
-        for &model in &self.models {
+    fn methods(&self) -> Result<Vec<Method>> {
+        let mut methods = Vec::new();
+        for name in &self.models {
             for &depth in &self.depths {
-                let model = match model {
-                    ModelName::ClosedForm(kind) => {
-                        Chosen::ClosedForm(self.settings.filter(kind, depth)?)
-                    }
-                    ModelName::Trained(kind) => {
-                        Chosen::Trained(self.training.model(kind, depth, &self.settings)?)
-                    }
-                };
-                if !chosen.contains(&model) {
-                    chosen.push(model);
+                let others = |parameter: &str| self.training.of_network(parameter);
+                let method = self.settings.method(name, depth, others)?;
+                if !methods.contains(&method) {
+                    methods.push(method);
                 }
             }
         }
-        self.refuse_idle_options(&chosen)?;
-        Ok(chosen)
+        self.refuse_idle_options(&methods)?;
+        Ok(methods)
     }
 
     /// An option that would do nothing was not understood.
-    fn refuse_idle_options(&self, chosen: &[Chosen]) -> Result<()> {
-        let trained: Vec<Baseline> = chosen.iter().filter_map(Chosen::baseline).collect();
-        let filters: Vec<Filter> = chosen.iter().filter_map(Chosen::any_filter).collect();
+    fn refuse_idle_options(&self, methods: &[Method]) -> Result<()> {
+        let trained: Vec<Baseline> = methods.iter().filter_map(Method::trained).collect();
+        let filters: Vec<Filter> = methods.iter().filter_map(Method::filter).collect();
         let (given, settings, training) = (self.split.is_given(), &self.settings, &self.training);
         // The option, whether it would do something, and when it would.
         let idle = [
@@ -187,7 +161,7 @@ impl Arguments {
             ),
             (
                 settings.closed_form_only().or(self.explain.then_some("--explain")),
-                chosen.iter().any(|model| model.filter().is_some()),
+                !closed_forms(methods).is_empty(),
                 "unless --models names one in closed form, such as gfsgc",
             ),
             (
@@ -226,25 +200,20 @@ impl Arguments {
         dataset: &Dataset,
         splits: &[Split],
         output: &Output,
-    ) -> Result<(Vec<Outcome>, Option<Explanation>)> {
+    ) -> Result<(Vec<Evaluated>, Option<Explanation>)> {
         if filters.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let memory = memory::budget(FILTERED_BYTES);
-        let options = self.settings.options();
-        let evaluation = Evaluation { filters, splits: splits.to_vec(), options, memory };
-        memory::check(
-            "the evaluation",
-            evaluation.memory_needed(dataset),
-            "use fewer --threads or a machine with more memory",
-        )?;
+        let designs = filters.into_iter().map(|filter| self.settings.design(filter)).collect();
+        let ridge = self.settings.ridge();
+        let evaluation = Evaluation { designs, splits: splits.to_vec(), ridge };
         let plan = self.explain.then(|| evaluation.explain(dataset));
         plan.iter().for_each(|plan| output.plan(plan));
-        let outcomes = progress::show(output, "evaluating", Unit::Steps, |progress| {
-            progress.set_total((evaluation.filters.len() * evaluation.splits.len()) as u64);
-            evaluation.run(dataset, &|| progress.advance())
+        let results = progress::show(output, "evaluating", Unit::Steps, |context| {
+            context.progress().begin("evaluating", evaluation.steps());
+            evaluation.run(dataset, context)
         })?;
-        Ok((outcomes, plan))
+        Ok((results, plan))
     }
 
     /// Evaluates the models that are trained.
@@ -255,15 +224,14 @@ impl Arguments {
         splits: &[Split],
         training: Training,
         output: &Output,
-    ) -> Result<Vec<gfgcn_baselines::Outcome>> {
+    ) -> Result<Vec<ModelRuns>> {
         if models.is_empty() {
             return Ok(Vec::new());
         }
         // A single split says nothing about the luck of the initial weights: it is run many times.
         let runs = if self.split.is_given() { self.training.runs_on_a_given_split() } else { 1 };
         let splits = (0..runs).flat_map(|_| splits.iter().cloned()).collect();
-        let (seed, memory) = (self.seed(), memory::budget(trained::RUN_BYTES));
-        let comparison = Comparison { dataset, models, splits, seed, training, memory };
+        let comparison = Comparison { dataset, models, splits, seed: self.seed(), training };
         trained::run(&comparison, self.training.cache(output).as_ref(), output)
     }
 

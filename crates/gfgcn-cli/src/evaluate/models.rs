@@ -2,63 +2,36 @@
 
 use crate::output::Output;
 use crate::run_cache;
-use crate::settings::{ModelKind, Refusal, Settings, number};
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
+use crate::settings::{Refusal, Settings, number};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use gfgcn::Result;
-use gfgcn_baselines::{Appnp, Baseline, Cache, Gat, Gcn, Gcnii, JkNet, Jump, Training};
-use std::sync::LazyLock;
+use gfgcn_baselines::{Cache, Method, Training};
 
 /// Runs on a split that was given, unless said otherwise.
 const RUNS_ON_A_GIVEN_SPLIT: u32 = 20;
 const MAX_RUNS: i64 = 10_000;
 
-/// Any model that can be evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ModelName {
-    ClosedForm(ModelKind),
-    Trained(TrainedKind),
+/// What the help says about each model.
+fn help(name: &str) -> &'static str {
+    match name {
+        "gfsgc" => "Â^K",
+        "gfssgc" => "mean of Â, …, Â^K, with a share τ of the node's own features",
+        "gfdgc" => "diffusion to time T in K steps",
+        "gcn" => "graph convolutional network",
+        "gat" => "graph attention network",
+        "jknet" => "jumping knowledge network, layers side by side",
+        "jknet-max" => "jumping knowledge network, the largest of all layers",
+        "appnp" => "predict, then propagate by personalised PageRank",
+        "gcnii" => "initial residual and identity mapping",
+        "sgc" => "logistic regression on Â^K X",
+        _ => "logistic regression on the features of the model with gf before its name",
+    }
 }
 
-/// The models that are trained by gradient descent, by the paper's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum TrainedKind {
-    /// graph convolutional network
-    Gcn,
-    /// graph attention network
-    Gat,
-    /// jumping knowledge network, layers side by side
-    Jknet,
-    /// jumping knowledge network, the largest of all layers
-    JknetMax,
-    /// predict, then propagate by personalised PageRank
-    Appnp,
-    /// initial residual and identity mapping
-    Gcnii,
-    /// logistic regression on Â^K X
-    Sgc,
-    /// logistic regression on the features of gfssgc
-    Ssgc,
-    /// logistic regression on the features of gfdgc
-    Dgc,
-}
-
-impl ValueEnum for ModelName {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<ModelName>> = LazyLock::new(|| {
-            let closed_form = ModelKind::value_variants().iter().copied();
-            let trained = TrainedKind::value_variants().iter().copied();
-            closed_form.map(ModelName::ClosedForm).chain(trained.map(ModelName::Trained)).collect()
-        });
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            ModelName::ClosedForm(kind) => kind.to_possible_value(),
-            ModelName::Trained(kind) => kind.to_possible_value(),
-        }
-    }
+/// Any model that can be evaluated, by its name.
+pub(super) fn names() -> PossibleValuesParser {
+    Method::NAMES.map(|name| PossibleValue::new(name).help(help(name))).into()
 }
 
 /// How models are trained that have no closed form.
@@ -135,49 +108,27 @@ impl TrainingSettings {
     }
 
     pub(super) fn training(&self, settings: &Settings) -> Result<Training> {
-        let (options, default) = (settings.options(), Training::default());
+        let default = Training::default();
         let training = Training {
             epochs: self.epochs.unwrap_or(default.epochs),
             learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
             weight_decay: self.weight_decay,
             patience: self.patience,
-            normalization: options.normalization,
-            row_normalize: options.row_normalize,
-            tolerance: options.tolerance,
+            operator: settings.operator(),
+            rows: settings.rows(),
+            tolerance: settings.tolerance(),
         };
         training.check()?;
         Ok(training)
     }
 
-    pub(super) fn model(
-        &self,
-        kind: TrainedKind,
-        depth: usize,
-        settings: &Settings,
-    ) -> Result<Baseline> {
-        let mut model = match kind {
-            TrainedKind::Gcn => Baseline::Gcn(Gcn::new(depth)),
-            TrainedKind::Gat => Baseline::Gat(Gat::new(depth)),
-            TrainedKind::Jknet => Baseline::JkNet(JkNet::new(depth, Jump::Concat)),
-            TrainedKind::JknetMax => Baseline::JkNet(JkNet::new(depth, Jump::Max)),
-            TrainedKind::Appnp => Baseline::Appnp(Appnp::new(depth)),
-            TrainedKind::Gcnii => Baseline::Gcnii(Gcnii::new(depth)),
-            TrainedKind::Sgc => Baseline::logistic(settings.filter(ModelKind::Sgc, depth)?),
-            TrainedKind::Ssgc => Baseline::logistic(settings.filter(ModelKind::Ssgc, depth)?),
-            TrainedKind::Dgc => Baseline::logistic(settings.filter(ModelKind::Dgc, depth)?),
-        };
-        let (hidden, dropout) = match &mut model {
-            Baseline::Gcn(Gcn { hidden, dropout, .. })
-            | Baseline::Gat(Gat { hidden, dropout, .. })
-            | Baseline::JkNet(JkNet { hidden, dropout, .. })
-            | Baseline::Appnp(Appnp { hidden, dropout, .. })
-            | Baseline::Gcnii(Gcnii { hidden, dropout, .. }) => (Some(hidden), Some(dropout)),
-            Baseline::Logistic(_) | Baseline::Dual(_) => (None, None),
-        };
-        hidden.into_iter().zip(self.hidden).for_each(|(hidden, given)| *hidden = given);
-        dropout.into_iter().zip(self.dropout).for_each(|(dropout, given)| *dropout = given);
-        model.check()?;
-        Ok(model)
+    /// What only networks have.
+    pub(super) fn of_network(&self, parameter: &str) -> Option<f64> {
+        match parameter {
+            "hidden" => self.hidden.map(|hidden| hidden as f64),
+            "dropout" => self.dropout,
+            _ => None,
+        }
     }
 
     pub(super) fn runs_on_a_given_split(&self) -> u32 {

@@ -2,14 +2,15 @@
 
 use super::Arguments;
 use crate::output::{count, highlighted, seconds, table};
-use gfgcn::Options;
 use gfgcn::data::Dataset;
-use gfgcn::evaluation::Outcome;
-use gfgcn::filter::Filter;
+use gfgcn::driver::Explanation;
+use gfgcn::evaluation::Evaluated;
+use gfgcn::filter::{Filter, Tolerance};
+use gfgcn::graph::Operator;
 use gfgcn::metrics::Summary;
-use gfgcn::plan::Explanation;
 use gfgcn::split::Ratio;
-use gfgcn_baselines::{Baseline, Logistic, Run, Training};
+use gfgcn::{Ridge, RowScaling};
+use gfgcn_baselines::{Baseline, Logistic, ModelRuns, Run, Training};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -35,9 +36,12 @@ struct Protocol {
     splits: usize,
     ratio: Option<Ratio>,
     seed: Option<u64>,
+    operator: Operator,
+    rows: RowScaling,
+    tolerance: Tolerance,
     /// Of the closed form.
     #[serde(flatten)]
-    options: Options,
+    ridge: Ridge,
     /// Of the models that are trained, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     training: Option<Training>,
@@ -98,7 +102,10 @@ impl Report {
                 splits,
                 ratio: (!given).then_some(arguments.ratio),
                 seed: (!given || any_trained).then_some(arguments.seed()),
-                options: arguments.settings.options(),
+                operator: arguments.settings.operator(),
+                rows: arguments.settings.rows(),
+                tolerance: arguments.settings.tolerance(),
+                ridge: arguments.settings.ridge(),
                 training: any_trained.then_some(training),
             },
             plan,
@@ -115,7 +122,8 @@ impl Report {
         };
         let mut how = vec![split];
         if self.fitted() > 0 {
-            how.push(format!("{}, {} kernel", p.options.selection, p.options.kernel));
+            let selection = p.ridge.selection.description();
+            how.push(format!("{selection}, {} kernel", p.ridge.kernel));
         }
         if let Some(training) = &p.training {
             let epochs = count(training.epochs, "epoch", "epochs");
@@ -218,23 +226,24 @@ fn overshoots(filter: &Filter) -> bool {
 }
 
 impl Row {
-    pub(super) fn fitted(outcome: &Outcome) -> Self {
+    pub(super) fn fitted(result: &Evaluated) -> Self {
+        let filter = result.design.filter();
         Row {
-            model: outcome.filter.model_name(),
-            depth: outcome.filter.depth(),
-            accuracy: outcome.accuracy(),
-            lambda_median: Some(outcome.lambda_median()),
+            model: filter.model_name(),
+            depth: filter.depth(),
+            accuracy: result.accuracy(),
+            lambda_median: Some(result.lambda_median()),
             trained: None,
             seconds: Seconds {
-                propagate: outcome.times.propagate.as_secs_f64(),
-                fit: outcome.times.fit.as_secs_f64(),
-                predict: outcome.times.predict.as_secs_f64(),
+                propagate: result.times.propagate.as_secs_f64(),
+                fit: result.times.fit.as_secs_f64(),
+                predict: result.times.predict.as_secs_f64(),
             },
-            overshoots: overshoots(&outcome.filter),
+            overshoots: overshoots(&filter),
         }
     }
 
-    pub(super) fn trained(outcome: &gfgcn_baselines::Outcome) -> Self {
+    pub(super) fn trained(outcome: &ModelRuns) -> Self {
         let model = outcome.model;
         let sum = |part: fn(&Run) -> f64| outcome.runs.iter().map(part).sum();
         Row {

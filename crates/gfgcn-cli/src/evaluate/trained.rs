@@ -3,35 +3,27 @@
 use crate::output::{Output, count, seconds};
 use crate::progress::{self, Unit};
 use gfgcn::Result;
-use gfgcn::memory;
-use gfgcn_baselines::{Cache, Comparison, Outcome};
+use gfgcn_baselines::{Cache, Comparison, ModelRuns};
 use std::time::Duration;
 
 /// What takes longer is announced.
 const LONG: Duration = Duration::from_secs(60);
-/// Runs that go on at a time take no more than this together, unless one alone does.
-pub(super) const RUN_BYTES: u64 = 8 << 30;
 
 /// Trains every model on every split, or finds it in the cache.
 pub(super) fn run(
     comparison: &Comparison<'_>,
     cache: Option<&Cache>,
     output: &Output,
-) -> Result<Vec<Outcome>> {
+) -> Result<Vec<ModelRuns>> {
     let known = comparison.known(cache);
-    memory::check(
-        "the training",
-        comparison.memory_needed(&known),
-        "use smaller --depths or --hidden, or a machine with more memory",
-    )?;
     let missing = known.missing();
     if missing > 0 {
-        let estimate = progress::show(output, "trying a few epochs", Unit::Time, |_| {
-            comparison.estimate(&known)
+        let estimate = progress::show(output, "trying a few epochs", Unit::Time, |context| {
+            comparison.estimate(&known, context)
         });
         if estimate > LONG {
             let kept = if cache.is_some() {
-                "; finished runs are kept, so it can be stopped and taken up again"
+                "; finished runs are kept, so it can be interrupted and resumed"
             } else {
                 ""
             };
@@ -42,9 +34,9 @@ pub(super) fn run(
             ));
         }
     }
-    let outcomes = progress::show(output, "training", Unit::Steps, |progress| {
-        progress.set_total((missing * comparison.training.epochs) as u64);
-        comparison.run(known, cache, &|| progress.advance())
+    let outcomes = progress::show(output, "training", Unit::Steps, |context| {
+        context.progress().begin("training", (missing * comparison.training.epochs) as u64);
+        comparison.run(known, cache, context)
     })?;
     if let Some(problem) = cache.and_then(Cache::take_problem) {
         output.warn(format!("finished runs could not be kept: {problem}"));

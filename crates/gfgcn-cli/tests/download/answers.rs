@@ -2,11 +2,12 @@
 
 use crate::server::{LAST_CHUNK, Server, answer, chunked, with_length};
 use crate::toy::{
-    NOT_CANCELLED, assert_says, content, failure, get, names_in, options, toy_by_blob,
+    News, assert_says, content, failure, get, names_in, options, telling, toy_by_blob,
     toy_by_sha256,
 };
 use gfgcn_cli::download::{DownloadOptions, download};
 use std::fs;
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 /// Both kinds of pins take what this server sends.
@@ -32,17 +33,23 @@ fn the_pinned_content_arrives() {
 fn progress_is_told_while_the_file_is_hidden() {
     let server = Server::saying(answer("200 OK", &content()));
     let folder = TempDir::new().unwrap();
-    let mut steps = Vec::new();
-    download(&toy_by_blob(&content()), folder.path(), &options(&server), &mut |received, total| {
-        let names = names_in(folder.path());
-        assert!(matches!(&names[..], [name] if name.starts_with(".toy.npz")), "{names:?}");
-        assert!(names[0].ends_with(".partial"), "{names:?}");
-        steps.push(received);
-        assert_eq!(total, Some(content().len() as u64));
-    })
-    .unwrap();
-    assert!(steps.len() > 1 && steps.is_sorted(), "{steps:?}");
-    assert_eq!(steps.last(), Some(&(content().len() as u64)));
+    let (path, heard) = (folder.path().to_owned(), Arc::new(Mutex::new((Vec::new(), Vec::new()))));
+    let context = telling({
+        let heard = heard.clone();
+        move |news| {
+            let names = names_in(&path);
+            assert!(matches!(&names[..], [name] if name.starts_with(".toy.npz")), "{names:?}");
+            assert!(names[0].ends_with(".partial"), "{names:?}");
+            match news {
+                News::Length(length) => heard.lock().unwrap().0.push(length),
+                News::Bytes(bytes) => heard.lock().unwrap().1.push(bytes),
+            }
+        }
+    });
+    download(&toy_by_blob(&content()), folder.path(), &options(&server), &context).unwrap();
+    let (lengths, pieces) = heard.lock().unwrap().clone();
+    assert_eq!(lengths, [content().len() as u64], "said once, before the first bytes");
+    assert!(pieces.len() > 1 && pieces.iter().sum::<u64>() == lengths[0], "{pieces:?}");
 }
 
 #[test]
@@ -160,8 +167,8 @@ fn servers_that_do_not_speak_http_fail() {
 fn nobody_listening_fails() {
     // Tests take ports from the upper range, so none of them can be behind this one.
     let folder = TempDir::new().unwrap();
-    let mut options = DownloadOptions::new(&NOT_CANCELLED);
-    options.mirror = Some("http://127.0.0.1:1".into());
+    let mirror = Some("http://127.0.0.1:1".into());
+    let options = DownloadOptions { mirror, ..DownloadOptions::default() };
     let error = get(&toy_by_blob(&content()), folder.path(), &options).unwrap_err();
     assert_says(&error.to_string(), &["connection refused", "--mirror"]);
     assert!(error.is_machine_failure());

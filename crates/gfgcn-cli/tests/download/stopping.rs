@@ -1,10 +1,14 @@
 //! Downloads that stop in the middle: because nothing comes any more, or because the user says so.
 
 use crate::server::{Server, answer, with_length};
-use crate::toy::{assert_says, content, failure, get, names_in, options, toy_by_blob};
+use crate::toy::{
+    News, assert_says, content, failure, get, names_in, options, telling, toy_by_blob,
+};
+use gfgcn::Error;
+use gfgcn::context::{Cancel, Context};
 use gfgcn_cli::download::{DownloadOptions, download};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -40,37 +44,40 @@ fn a_server_that_falls_silent_times_out() {
 fn a_cancelled_download_stops_and_keeps_nothing() {
     let folder = TempDir::new().unwrap();
     let dataset = toy_by_blob(&content());
-    let cancelled = AtomicBool::new(false);
     let server = Server::saying(answer("200 OK", &content()));
-    let options = DownloadOptions { cancelled: &cancelled, ..options(&server) };
-    let mut told = 0;
-    let error = download(&dataset, folder.path(), &options, &mut |_, _| {
-        told += 1;
-        cancelled.store(true, Ordering::Relaxed);
+    let (cancel, pieces) = (Cancel::default(), Arc::new(AtomicUsize::new(0)));
+    let context = telling({
+        let (cancel, pieces) = (cancel.clone(), pieces.clone());
+        move |news| {
+            if let News::Bytes(_) = news {
+                pieces.fetch_add(1, Ordering::Relaxed);
+                cancel.cancel();
+            }
+        }
     })
-    .unwrap_err();
-    assert_says(&error.to_string(), &["stopped"]);
-    assert_eq!((told, names_in(folder.path()).len()), (1, 0));
-    let error = get(&dataset, folder.path(), &options).unwrap_err();
-    assert_says(&error.to_string(), &["stopped"]);
-    assert_eq!(names_in(folder.path()), [""; 0]);
+    .with_cancel(cancel);
+    for _ in ["in the middle", "before it begins"] {
+        let result = download(&dataset, folder.path(), &options(&server), &context);
+        assert!(matches!(result, Err(Error::Cancelled)), "{result:?}");
+        assert_eq!((pieces.load(Ordering::Relaxed), names_in(folder.path()).len()), (1, 0));
+    }
 }
 
 /// The user gives up while the server has the request and says nothing.
 #[test]
 fn cancelling_does_not_wait_for_a_silent_server() {
     let folder = TempDir::new().unwrap();
-    let cancelled = Arc::new(AtomicBool::new(false));
+    let cancel = Cancel::default();
     let server = Server::start({
-        let cancelled = cancelled.clone();
+        let cancel = cancel.clone();
         move |connection| {
-            cancelled.store(true, Ordering::Relaxed);
+            cancel.cancel();
             connection.hang();
         }
     });
-    let options = DownloadOptions { cancelled: &cancelled, ..options(&server) };
-    let error = get(&toy_by_blob(&content()), folder.path(), &options).unwrap_err();
-    assert_says(&error.to_string(), &["stopped"]);
+    let context = Context::default().with_cancel(cancel);
+    let result = download(&toy_by_blob(&content()), folder.path(), &options(&server), &context);
+    assert!(matches!(result, Err(Error::Cancelled)), "{result:?}");
     assert_eq!(server.requests().len(), 1);
     assert_eq!(names_in(folder.path()), [""; 0]);
 }

@@ -1,8 +1,9 @@
 //! Downloads to places where something is already, or where nothing can be written.
 
 use crate::server::{Server, answer};
-use crate::toy::NOT_CANCELLED;
+use crate::toy::telling;
 use gfgcn::Error;
+use gfgcn::context::Context;
 use gfgcn_cli::download::{DownloadOptions, Downloaded, download};
 use gfgcn_datasets::remote::{Pin, Remote};
 use std::fs;
@@ -24,10 +25,9 @@ const TOY: Remote = Remote {
 };
 
 fn get(folder: &Path, server: &Server, force: bool) -> gfgcn::Result<Downloaded> {
-    let mut options = DownloadOptions::new(&NOT_CANCELLED);
-    options.mirror = Some(server.address());
-    options.force = force;
-    download(&TOY, folder, &options, &mut |_, _| {})
+    let mirror = Some(server.address());
+    let options = DownloadOptions { mirror, force, ..DownloadOptions::default() };
+    download(&TOY, folder, &options, &Context::default())
 }
 
 fn good() -> Server {
@@ -105,11 +105,13 @@ fn a_file_that_appears_meanwhile_is_not_overwritten() {
     for (theirs, right) in [(CONTENT, true), (b"mine", false)] {
         let (server, folder) = (good(), TempDir::new().unwrap());
         let path = folder.path().join("toy.npz");
-        let mut options = DownloadOptions::new(&NOT_CANCELLED);
-        options.mirror = Some(server.address());
-        let done = download(&TOY, folder.path(), &options, &mut |_, _| {
-            fs::write(&path, theirs).unwrap();
+        let mirror = Some(server.address());
+        let options = DownloadOptions { mirror, ..DownloadOptions::default() };
+        let context = telling({
+            let path = path.clone();
+            move |_| fs::write(&path, theirs).unwrap()
         });
+        let done = download(&TOY, folder.path(), &options, &context);
         assert_eq!(done.is_ok_and(|done| done.already_there), right);
         assert_eq!(fs::read(&path).unwrap(), theirs);
         assert_eq!(count(folder.path()), 1);

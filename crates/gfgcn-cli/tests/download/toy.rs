@@ -2,17 +2,16 @@
 
 use crate::server::Server;
 use gfgcn::Error;
+use gfgcn::context::{Context, Observer, Progress};
 use gfgcn_cli::download::{DownloadOptions, Downloaded, download};
 use gfgcn_datasets::remote::{Pin, Remote};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-
-pub(crate) static NOT_CANCELLED: AtomicBool = AtomicBool::new(false);
 
 /// Content of several chunks, so that a download has a middle.
 pub(crate) fn content() -> Vec<u8> {
@@ -37,21 +36,47 @@ pub(crate) fn toy_by_blob(content: &[u8]) -> Remote {
     toy(Pin::GitBlob(hex(Sha1::new_with_prefix(header).chain_update(content).finalize())))
 }
 
-pub(crate) fn options(server: &Server) -> DownloadOptions<'static> {
-    let mut options = DownloadOptions::new(&NOT_CANCELLED);
-    options.mirror = Some(server.address());
+pub(crate) fn options(server: &Server) -> DownloadOptions {
     // Longer than any server here hangs.
-    options.connect_timeout = Duration::from_secs(1000);
-    options.read_timeout = Duration::from_secs(1000);
-    options
+    let timeout = Duration::from_secs(1000);
+    DownloadOptions {
+        mirror: Some(server.address()),
+        connect_timeout: timeout,
+        read_timeout: timeout,
+        ..DownloadOptions::default()
+    }
 }
 
 pub(crate) fn get(
     dataset: &Remote,
     folder: &Path,
-    options: &DownloadOptions<'_>,
+    options: &DownloadOptions,
 ) -> gfgcn::Result<Downloaded> {
-    download(dataset, folder, options, &mut |_, _| {})
+    download(dataset, folder, options, &Context::default())
+}
+
+/// Calls a function with the length that was announced, and with every number of bytes that arrived.
+struct Heard<F>(F);
+
+/// What is heard of a download.
+pub(crate) enum News {
+    Length(u64),
+    Bytes(u64),
+}
+
+impl<F: Fn(News) + Send + Sync> Observer for Heard<F> {
+    fn begin(&self, _: &str, length: u64) {
+        (self.0)(News::Length(length));
+    }
+
+    fn advance(&self, bytes: u64) {
+        (self.0)(News::Bytes(bytes));
+    }
+}
+
+/// A context that tells a function how a download goes.
+pub(crate) fn telling(news: impl Fn(News) + Send + Sync + 'static) -> Context {
+    Context::default().with_progress(Progress::told(Arc::new(Heard(news))))
 }
 
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
@@ -64,7 +89,7 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
 }
 
 /// The message of a download of [`content`] that must fail, for both kinds of pins.
-pub(crate) fn failure(server: &Server, change: impl Fn(&mut DownloadOptions<'_>)) -> String {
+pub(crate) fn failure(server: &Server, change: impl Fn(&mut DownloadOptions)) -> String {
     let mut options = options(server);
     change(&mut options);
     let [_, message] = [toy_by_sha256(&content()), toy_by_blob(&content())].map(|dataset| {

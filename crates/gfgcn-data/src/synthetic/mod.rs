@@ -9,6 +9,7 @@
 mod population;
 
 use crate::archive::Writer;
+use gfgcn::context::Context;
 use gfgcn::files::{check_absent, write_atomically};
 use gfgcn::{Error, Result};
 use population::{Allotment, Population};
@@ -16,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use std::io::{self, Seek, Write};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::Path;
 
 /// The default share of edges within a class.
@@ -73,13 +74,13 @@ pub struct Shape {
 ///
 /// ```
 /// use gfgcn_data::{Synthetic, SyntheticShape, npz};
-/// use std::ops::ControlFlow;
+/// use gfgcn::context::Context;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("graph.npz");
 ///
 /// let shape = SyntheticShape { nodes: 1000, edges: 5000, classes: 4, features: 16 };
 /// let synthetic = Synthetic::new(shape, 0.8, 7)?;
-/// synthetic.write(&path, false, &mut |_, _| ControlFlow::Continue(()))?;
+/// synthetic.write(&path, false, &Context::default())?;
 /// assert_eq!(npz::read(&path, "graph")?.graph().edges(), 5000);
 /// # Ok::<(), gfgcn::Error>(())
 /// ```
@@ -126,7 +127,7 @@ impl Synthetic {
     }
 
     /// Bytes that [`Synthetic::write`] takes at most.
-    pub fn write_memory(&self) -> u64 {
+    fn write_memory(&self) -> u64 {
         let Shape { nodes, classes, features, .. } = self.shape;
         let population = 28 * nodes + 16 * classes;
         let offsets_and_longest_row = 12 * nodes;
@@ -137,28 +138,31 @@ impl Synthetic {
     /// Draws the dataset into an `.npz` archive, each edge once; see [`crate::npz`]. An existing
     /// file is only replaced with `overwrite`.
     ///
-    /// `progress` is told how many bytes out of how many are written, and may break off.
+    /// The context's observer is told how many bytes there will be, and then of every piece that is written.
     ///
     /// # Errors
     /// More edges within or between classes than the classes have pairs, which depends on the
-    /// seed; a file that cannot be written, and one that was broken off.
-    pub fn write(
-        &self,
-        path: &Path,
-        overwrite: bool,
-        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<()> {
+    /// seed; a file that cannot be written; too little memory; or that the work is cancelled.
+    pub fn write(&self, path: &Path, overwrite: bool, context: &Context) -> Result<()> {
         check_absent(path, overwrite)?;
+        let needed = self.write_memory();
+        let _lease =
+            context.memory().reserve("drawing the graph", needed, "ask for fewer nodes")?;
         let Shape { nodes, edges, classes, features } = self.shape;
         let population = Population::draw(nodes, classes, &mut self.random(Purpose::Nodes, 0));
         let allotments = population.allot(edges, self.homophily)?;
-        write_atomically(path, overwrite, |file| {
-            let total = 8 * edges + 16 * nodes + 8 + 4 * nodes * features;
-            let archive = Writer::new(file);
-            let mut out = Stream { archive, progress, done: 0, total: total as u64 };
+        let total = 8 * edges + 16 * nodes + 8 + 4 * nodes * features;
+        context.progress().begin("writing", total as u64);
+        let written = write_atomically(path, overwrite, |file| {
+            let mut out = Stream { archive: Writer::new(file), context };
             self.write_members(&population, allotments, &mut out)?;
             out.archive.finish()
-        })
+        });
+        // Work that was cancelled says so, not that a file could not be written.
+        if written.is_err() {
+            context.check()?;
+        }
+        written
     }
 
     fn write_members<W: Write + Seek>(
@@ -262,19 +266,14 @@ impl Synthetic {
 /// An archive on its way to the disk, and who wants to know how far it is.
 struct Stream<'p, W: Write + Seek> {
     archive: Writer<W>,
-    progress: &'p mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    done: u64,
-    total: u64,
+    context: &'p Context,
 }
 
 impl<W: Write + Seek> Stream<'_, W> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.archive.write_all(bytes)?;
-        self.done += bytes.len() as u64;
-        match (self.progress)(self.done, self.total) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(io::Error::other("broken off")),
-        }
+        self.context.progress().advance_by(bytes.len() as u64);
+        self.context.check().map_err(io::Error::other)
     }
 
     fn put_all<const SIZE: usize>(

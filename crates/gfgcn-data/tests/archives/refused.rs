@@ -1,6 +1,6 @@
 //! Bad archives: every case is an error that names the array and the value.
 
-use super::{Arrays, assert_says, deflated, npy, read, small, zip};
+use super::{Arrays, allocation, assert_says, deflated, npy, read, small, zip};
 use gfgcn_data::npz;
 use npy::{array, fortran, items, vector, with_header};
 use std::fs;
@@ -492,5 +492,22 @@ fn names_that_do_not_fit_are_left_out_with_a_note() {
         let dataset = read(&Arrays::small().with(member, array).stored()).unwrap();
         assert_eq!(dataset.fingerprint(), small().fingerprint());
         assert!(dataset.notes()[0].contains(note), "{:?}", dataset.notes());
+    }
+}
+
+/// Whether names are good or bad, the data are not copied for their sake.
+#[test]
+fn names_do_not_cost_a_copy_of_the_data() {
+    let columns = 1 << 18;
+    let features = npy::array("'<f4'", &format!("5, {columns}"), &vec![0; 20 * columns]);
+    let bare = Arrays::small().without("attr").with("attr_matrix", features);
+    let asked = |arrays: &Arrays| {
+        let archive = arrays.stored();
+        allocation::bytes_asked_for(|| drop(read(&archive).unwrap()))
+    };
+    let without = asked(&bare);
+    for names in [["a", "b", "c", "d", "e"], ["a"; 5]] {
+        let with = asked(&bare.clone().with("node_names", npy::texts('<', &names)));
+        assert!(with < without + 20 * columns / 2, "{with} bytes, {without} without names");
     }
 }

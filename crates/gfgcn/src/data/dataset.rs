@@ -1,12 +1,11 @@
 //! A graph with features, labels, names and perhaps a split.
 
 use super::Labels;
+use super::fingerprint::Fingerprint;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::{Graph, Repairs};
-use crate::hex::hex;
 use crate::split::Split;
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -21,6 +20,7 @@ pub struct Dataset {
     feature_names: Option<Vec<String>>,
     split: Option<Split>,
     notes: Vec<String>,
+    fingerprint: Fingerprint,
 }
 
 impl Dataset {
@@ -46,23 +46,38 @@ impl Dataset {
             feature_names: None,
             split: None,
             notes: Vec::new(),
+            fingerprint: Fingerprint::default(),
         })
     }
 
     /// Names the nodes; the names must be unique.
     pub fn with_node_ids(mut self, ids: Vec<String>) -> Result<Self> {
+        self.set_node_ids(ids)?;
+        Ok(self)
+    }
+
+    /// Like [`Dataset::with_node_ids`], for those who go on without the names if they are refused:
+    /// the dataset is then as it was.
+    pub fn set_node_ids(&mut self, ids: Vec<String>) -> Result<()> {
         Error::check_size("node ids", self.nodes(), ids.len())?;
         check_unique("node id", &ids)?;
         self.node_ids = Some(ids);
-        Ok(self)
+        Ok(())
     }
 
     /// Names the feature columns; the names must be unique.
     pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self> {
+        self.set_feature_names(names)?;
+        Ok(self)
+    }
+
+    /// Like [`Dataset::with_feature_names`], for those who go on without the names if they are
+    /// refused: the dataset is then as it was.
+    pub fn set_feature_names(&mut self, names: Vec<String>) -> Result<()> {
         Error::check_size("feature names", self.features.cols(), names.len())?;
         check_unique("feature name", &names)?;
         self.feature_names = Some(names);
-        Ok(self)
+        Ok(())
     }
 
     /// Attaches the split that came with the data.
@@ -94,6 +109,7 @@ impl Dataset {
     pub fn map_features(mut self, change: impl FnOnce(Features) -> Features) -> Self {
         let shape = (self.features.rows(), self.features.cols());
         self.features = change(self.features);
+        self.fingerprint = Fingerprint::default();
         assert_eq!(shape, (self.features.rows(), self.features.cols()), "the shape is kept");
         self
     }
@@ -163,6 +179,7 @@ impl Dataset {
             feature_names: self.feature_names.clone(),
             split: self.split.as_ref().map(|split| split.select(nodes, self.nodes())),
             notes: self.notes.clone(),
+            fingerprint: Fingerprint::default(),
         }
     }
 
@@ -174,29 +191,9 @@ impl Dataset {
     }
 
     /// SHA-256 over graph, features and labels: two datasets with the same fingerprint are the
-    /// same data, whatever file they came from.
+    /// same data, whatever file they came from. Computed once, and again only after a change.
     pub fn fingerprint(&self) -> String {
-        let mut hash = Sha256::new();
-        let graph = &self.graph;
-        for size in [graph.nodes(), graph.edges(), self.features.cols()] {
-            hash.update((size as u64).to_le_bytes());
-        }
-        for (from, to, weight) in graph.edge_list() {
-            hash.update((from as u32).to_le_bytes());
-            hash.update((to as u32).to_le_bytes());
-            hash.update(weight.to_le_bytes());
-        }
-        for node in 0..graph.nodes() {
-            self.features.for_each_in_row(node, |column, value| {
-                hash.update((column as u32).to_le_bytes());
-                hash.update(value.to_le_bytes());
-            });
-            let label = self.labels.name(node);
-            hash.update([u8::from(label.is_some())]);
-            hash.update(label.unwrap_or_default().as_bytes());
-            hash.update([0]);
-        }
-        hex(&hash.finalize())
+        self.fingerprint.of(&self.graph, &self.features, &self.labels)
     }
 }
 

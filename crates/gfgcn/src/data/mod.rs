@@ -2,6 +2,7 @@
 //! writes them.
 
 mod dataset;
+mod fingerprint;
 mod labels;
 
 pub use dataset::Dataset;

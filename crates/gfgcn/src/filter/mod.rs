@@ -1,20 +1,24 @@
 //! Graph filters: which polynomial of Â is applied to the features.
 //!
-//! A [`Filter`] says what; a [`FilterBank`] is any number of them lowered to coefficients in a common
-//! basis; and [`propagate`] applies a bank to every column in one pass over the graph.
+//! A [`Filter`] says what; a [`Series`] is the same filter lowered to Chebyshev coefficients; and the
+//! [driver](crate::driver) applies any number of them to every column in one pass over the graph.
 
-mod bank;
+mod layout;
 mod propagate;
 mod selectors;
+mod series;
+mod slabs;
 
-pub use bank::{Basis, FilterBank, Tolerance};
-pub(crate) use propagate::Layout;
-pub use propagate::{Propagated, Signal, propagate};
-pub(crate) use selectors::propagate_selectors;
+pub(crate) use layout::Layout;
+pub(crate) use propagate::{products, propagate};
+pub(crate) use selectors::{Selectors, TimesFeatures};
+pub use series::{Series, Tolerance};
+pub(crate) use slabs::{Propagated, Slabs};
 
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
+use crate::text::{self, serde_as_text};
 use std::fmt;
+use std::str::FromStr;
 
 /// The largest depth K.
 pub const MAX_DEPTH: usize = 10_000;
@@ -27,24 +31,25 @@ pub const DEFAULT_TIME: f64 = 5.27;
 
 /// A polynomial p of the normalised adjacency; the filtered features are F = p(Â) X.
 ///
-/// | filter | p(Â) | parameters |
+/// | filter | p(Â) | parameters (default) |
 /// |---|---|---|
-/// | SGC | Â^K | depth K |
-/// | SSGC | 1/K Σ_{k=1..K} ((1−τ) Â^k + τ I) | depth K, τ (default 0.05) |
-/// | DGC | ((1 − T/K) I + T/K Â)^K | depth K, T (default 5.27) |
+/// | `sgc` | Â^K | depth K (8) |
+/// | `ssgc` | 1/K Σ_{k=1..K} ((1−τ) Â^k + τ I) | depth K (8), tau τ (0.05) |
+/// | `dgc` | ((1 − T/K) I + T/K Â)^K | depth K (8), time T (5.27) |
 ///
 /// K is 1 to 10 000; τ is 0 to 1; T is positive. Built by [`Filter::sgc`], [`Filter::ssgc`] and
-/// [`Filter::dgc`], which check the parameters.
+/// [`Filter::dgc`], or from text, all of which check the parameters. Written and parsed as `sgc:depth=2`,
+/// `ssgc:depth=8,tau=0.05`, `dgc:depth=64,time=5.27`; parameters that are left out have their defaults.
 ///
 /// ```
 /// use gfgcn::filter::Filter;
 /// let filter = Filter::ssgc(8, 0.05)?;
 /// assert_eq!(filter.evaluate(1.0), 1.0);
+/// assert_eq!(filter, "ssgc:depth=8".parse()?);
 /// assert!(Filter::sgc(0).is_err());
 /// # Ok::<(), gfgcn::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", try_from = "Unchecked")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Filter {
     /// Simplified graph convolution.
     #[non_exhaustive]
@@ -70,27 +75,40 @@ pub enum Filter {
     },
 }
 
-/// A filter as read from a file, before its parameters are checked.
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum Unchecked {
-    Sgc { depth: usize },
-    Ssgc { depth: usize, tau: f64 },
-    Dgc { depth: usize, time: f64 },
-}
-
-impl TryFrom<Unchecked> for Filter {
-    type Error = Error;
-    fn try_from(raw: Unchecked) -> Result<Self> {
-        match raw {
-            Unchecked::Sgc { depth } => Filter::sgc(depth),
-            Unchecked::Ssgc { depth, tau } => Filter::ssgc(depth, tau),
-            Unchecked::Dgc { depth, time } => Filter::dgc(depth, time),
-        }
-    }
-}
+serde_as_text!(Filter);
 
 impl Filter {
+    /// The names of all filters.
+    pub const NAMES: [&'static str; 3] = ["sgc", "ssgc", "dgc"];
+
+    /// The filter of a name. `given` is asked for the value of each parameter that the filter has; `None`
+    /// stands for the default.
+    ///
+    /// ```
+    /// use gfgcn::filter::Filter;
+    /// let filter = Filter::named("sgc", |name| (name == "depth").then_some(2.0))?;
+    /// assert_eq!(filter, Filter::sgc(2)?);
+    /// # Ok::<(), gfgcn::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A name that is none of [`Filter::NAMES`], or a parameter out of its range.
+    pub fn named(name: &str, mut given: impl FnMut(&'static str) -> Option<f64>) -> Result<Self> {
+        let depth = match given("depth") {
+            None => DEFAULT_DEPTH,
+            Some(depth) if depth.fract() == 0.0 && (1.0..=MAX_DEPTH as f64).contains(&depth) => {
+                depth as usize
+            }
+            Some(depth) => return Err(depth_out_of_range(depth)),
+        };
+        match name {
+            "sgc" => Filter::sgc(depth),
+            "ssgc" => Filter::ssgc(depth, given("tau").unwrap_or(DEFAULT_TAU)),
+            "dgc" => Filter::dgc(depth, given("time").unwrap_or(DEFAULT_TIME)),
+            _ => Err(Error::parameter("filter", name, Filter::NAMES.join(", "))),
+        }
+    }
+
     /// Â^K.
     pub fn sgc(depth: usize) -> Result<Self> {
         check_depth(depth)?;
@@ -125,6 +143,25 @@ impl Filter {
         Ok(filter)
     }
 
+    /// Its name, one of [`Filter::NAMES`].
+    pub fn name(&self) -> &'static str {
+        match self {
+            Filter::Sgc { .. } => "sgc",
+            Filter::Ssgc { .. } => "ssgc",
+            Filter::Dgc { .. } => "dgc",
+        }
+    }
+
+    /// Its parameters by name, in the order of the table above.
+    pub fn parameters(&self) -> Vec<(&'static str, f64)> {
+        let depth = ("depth", self.depth() as f64);
+        match *self {
+            Filter::Sgc { .. } => vec![depth],
+            Filter::Ssgc { tau, .. } => vec![depth, ("tau", tau)],
+            Filter::Dgc { time, .. } => vec![depth, ("time", time)],
+        }
+    }
+
     /// K.
     pub fn depth(&self) -> usize {
         match *self {
@@ -139,6 +176,24 @@ impl Filter {
             Filter::Ssgc { .. } => "gfSSGC",
             Filter::Dgc { .. } => "gfDGC",
         }
+    }
+
+    /// The filter in the paper's notation: `SSGC, K = 8, τ = 0.05`.
+    pub fn formula(&self) -> String {
+        let name = &self.model_name()["gf".len()..];
+        let symbol = |parameter| match parameter {
+            "depth" => "K",
+            "tau" => "τ",
+            _ => "T",
+        };
+        let parameters = self.parameters().into_iter();
+        parameters
+            .fold(name.to_owned(), |text, (p, value)| format!("{text}, {} = {value}", symbol(p)))
+    }
+
+    /// Whether it gives the features back as they are, whatever the graph.
+    pub fn ignores_graph(&self) -> bool {
+        matches!(self, Filter::Ssgc { tau, .. } if *tau == 1.0)
     }
 
     /// p(x) for a number x, an eigenvalue of Â in [−1, 1].
@@ -160,18 +215,74 @@ impl Filter {
 
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Filter::Sgc { depth } => write!(f, "SGC, K = {depth}"),
-            Filter::Ssgc { depth, tau } => write!(f, "SSGC, K = {depth}, τ = {tau}"),
-            Filter::Dgc { depth, time } => write!(f, "DGC, K = {depth}, T = {time}"),
+        text::write(f, self.name(), &self.parameters())
+    }
+}
+
+impl FromStr for Filter {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, mut options) = text::parse("filter", text)?;
+        let mut problem = None;
+        let filter = Filter::named(name, |parameter| {
+            let given = options.number(parameter, "a number", |_| true);
+            given.unwrap_or_else(|error| {
+                problem.get_or_insert(error);
+                None
+            })
+        });
+        if let Some(problem) = problem {
+            return Err(problem);
         }
+        let filter = filter?;
+        options.finish()?;
+        Ok(filter)
     }
 }
 
 fn check_depth(depth: usize) -> Result<()> {
-    if (1..=MAX_DEPTH).contains(&depth) {
-        Ok(())
-    } else {
-        Err(Error::parameter("depth", depth, format!("a whole number from 1 to {MAX_DEPTH}")))
+    if (1..=MAX_DEPTH).contains(&depth) { Ok(()) } else { Err(depth_out_of_range(depth)) }
+}
+
+fn depth_out_of_range(depth: impl ToString) -> Error {
+    Error::parameter("depth", depth, format!("a whole number from 1 to {MAX_DEPTH}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_written_parsed_and_checked() {
+        for text in ["sgc:depth=2", "ssgc:depth=16,tau=0.3", "dgc:depth=64,time=5.27"] {
+            let filter: Filter = text.parse().unwrap();
+            assert_eq!(filter.to_string(), text);
+            let json = serde_json::to_string(&filter).unwrap();
+            assert_eq!(json, format!("{text:?}"));
+            assert_eq!(serde_json::from_str::<Filter>(&json).unwrap(), filter);
+        }
+        assert_eq!("ssgc".parse::<Filter>().unwrap(), Filter::ssgc(8, 0.05).unwrap());
+        for text in [
+            "",
+            "gcn",
+            "sgc:depth=0",
+            "sgc:depth=1.5",
+            "sgc:depth=10001",
+            "sgc:tau=0.1",
+            "ssgc:tau=2",
+            "ssgc:tau=x",
+            "dgc:time=-1",
+            "dgc:depth=20,time=50",
+            "sgc:depth",
+            "sgc:depth=2,depth=3",
+        ] {
+            assert!(text.parse::<Filter>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_name_is_a_filter_with_the_papers_defaults() {
+        let formulas = Filter::NAMES.map(|name| name.parse::<Filter>().unwrap().formula());
+        assert_eq!(formulas, ["SGC, K = 8", "SSGC, K = 8, τ = 0.05", "DGC, K = 8, T = 5.27"]);
     }
 }

@@ -5,16 +5,14 @@
 //! as it is, in the end. Both normalisations are W = D̃⁻¹Ã in disguise, and p(W)ᵀ = D̃ p(W) D̃⁻¹, so the
 //! same kernel serves with other scalings before and after.
 
-use super::FilterBank;
-use super::propagate::{Layout, Propagated, Signal, Sums, propagate_blocks};
+use super::slabs::{InOrder, Propagated, Sink, Source, Sums};
 use crate::features::Features;
-use crate::graph::Propagator;
 use crate::matrix::Matrix;
 use crate::simd::Simd;
 use std::ops::Range;
 
 /// One column per node, 1 at that node.
-struct Selectors<'a> {
+pub(crate) struct Selectors<'a> {
     /// Per node, the columns that select it: a range of `columns`.
     offsets: Vec<usize>,
     columns: Vec<u32>,
@@ -22,7 +20,8 @@ struct Selectors<'a> {
 }
 
 impl<'a> Selectors<'a> {
-    fn new(nodes: &'a [usize], total: usize) -> Self {
+    /// Selectors of some nodes out of `total`.
+    pub(crate) fn new(nodes: &'a [usize], total: usize) -> Self {
         let mut offsets = vec![0; total + 1];
         nodes.iter().for_each(|&node| offsets[node + 1] += 1);
         (0..total).for_each(|node| offsets[node + 1] += offsets[node]);
@@ -32,7 +31,7 @@ impl<'a> Selectors<'a> {
     }
 }
 
-impl Signal<f64> for Selectors<'_> {
+impl Source<f64> for Selectors<'_> {
     fn rows(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -48,35 +47,35 @@ impl Signal<f64> for Selectors<'_> {
     }
 }
 
-/// The rows of p(Â) X that belong to `nodes`, for every filter of a bank.
+/// Multiplies filtered selectors by the features: (p(Â)ᵀ E_R)ᵀ X, the rows of p(Â) X that belong to R.
 ///
-/// Equal to what [`propagate`](super::propagate) gives with those rows, up to rounding. The columns
-/// are propagated in double precision: their entries spread over all nodes and become small.
-pub(crate) fn propagate_selectors(
-    propagator: &Propagator<'_>,
-    bank: &FilterBank,
-    features: &Features,
-    nodes: &[usize],
-) -> Vec<Propagated<f32>> {
-    let selectors = Selectors::new(nodes, propagator.nodes());
-    let all: Vec<usize> = (0..propagator.nodes()).collect();
-    let multiply = |_: Range<usize>, sums: Sums<'_, f64>| {
-        let rows = |filter| {
-            transposed_times(
-                &sums.scaled(filter, |place| propagator.transposed_after(place)),
-                features,
-            )
-        };
-        (0..bank.len()).map(rows).collect::<Vec<Matrix<f32>>>()
-    };
-    let before = |place: usize| propagator.transposed_before(place);
-    let layout = Layout::new::<f64>(propagator.nodes(), nodes.len());
-    let blocks = propagate_blocks(layout, propagator, bank, &selectors, before, &all, multiply);
-    let mut of_filter: Vec<Vec<Matrix<f32>>> = vec![Vec::new(); bank.len()];
-    for block in blocks {
-        of_filter.iter_mut().zip(block).for_each(|(all, part)| all.push(part));
+/// The selectors are propagated in double precision, because their entries spread over all nodes and become small;
+/// the product is rounded once, as all filtered features are.
+pub(crate) struct TimesFeatures<'a> {
+    features: &'a Features,
+    parts: InOrder<Vec<Matrix<f32>>>,
+}
+
+impl<'a> TimesFeatures<'a> {
+    pub(crate) fn new(features: &'a Features) -> Self {
+        TimesFeatures { features, parts: InOrder::new() }
     }
-    of_filter.iter().map(|parts| Propagated::whole(Matrix::stacked(parts))).collect()
+
+    /// The filtered features of each filter.
+    pub(crate) fn finish(self, filters: usize) -> Vec<Propagated<f32>> {
+        let mut of_filter: Vec<Vec<Matrix<f32>>> = vec![Vec::new(); filters];
+        for part in self.parts.finish() {
+            of_filter.iter_mut().zip(part).for_each(|(all, part)| all.push(part));
+        }
+        of_filter.iter().map(|parts| Propagated::whole(Matrix::stacked(parts))).collect()
+    }
+}
+
+impl Sink<f64> for TimesFeatures<'_> {
+    fn slab(&self, columns: Range<usize>, sums: &Sums<'_, f64>) {
+        let rows = |filter| transposed_times(&sums.of(filter), self.features);
+        self.parts.put(&columns, (0..sums.filters()).map(rows).collect());
+    }
 }
 
 /// Pᵀ X, rounded to single precision as all filtered features are.

@@ -1,12 +1,12 @@
 //! Â as a matrix that is multiplied by, one product at a time.
 //!
-//! Filters go through [`crate::filter::propagate`], which takes many products at once. Networks that
-//! do something else between two products multiply by an [`Adjacency`], and by its transpose on the
-//! way back.
+//! Filters go through the [driver](crate::driver), which takes many products at once. Networks that
+//! do something else between two products multiply by an [`Adjacency`], and by its transpose in the
+//! backward pass.
 
-use super::product::{EdgeFactor, Pattern, Product, Scaled, Step, Weighted, balanced};
-use super::propagator::{Propagator, split_rows};
-use super::{Graph, Normalization};
+use super::divide::{balanced, split_rows};
+use super::product::{EdgeFactor, Pattern, Product, Scaled, Step, Weighted};
+use super::{Graph, Normalization, Operator};
 use crate::matrix::Matrix;
 use crate::simd::Simd;
 use rayon::prelude::*;
@@ -26,61 +26,56 @@ pub struct Adjacency<'p> {
     simd: Simd,
 }
 
-impl Propagator<'_> {
-    /// Â as a matrix to multiply by.
-    pub fn adjacency(&self) -> Adjacency<'_> {
-        let (graph, reciprocals, simd) = self.parts();
-        match self.normalization() {
-            Normalization::Row => {
-                Adjacency { graph, row_scale: reciprocals.to_vec(), column_scale: None, simd }
-            }
-            Normalization::Symmetric => {
-                let row_scale: Vec<f64> = reciprocals.iter().map(|r| r.sqrt()).collect();
-                let column_scale = Some(row_scale.iter().map(|&r| r as f32).collect());
-                Adjacency { graph, row_scale, column_scale, simd }
-            }
-        }
-    }
-
-    /// Âᵀ, which is Â unless rows are normalised.
-    pub fn transposed_adjacency(&self) -> Adjacency<'_> {
-        let (graph, reciprocals, simd) = self.parts();
-        match self.normalization() {
-            Normalization::Symmetric => self.adjacency(),
-            Normalization::Row => Adjacency {
-                graph,
-                row_scale: vec![1.0; reciprocals.len()],
-                column_scale: Some(reciprocals.iter().map(|&r| r as f32).collect()),
-                simd,
-            },
-        }
-    }
-
-    /// One product: `out ← Â·x`, nodes × columns each.
-    ///
-    /// Reads every row of x once per edge and writes every row of `out` once; no other memory of
-    /// that size is touched.
+impl Graph {
+    /// Â as a matrix to multiply by; O(nodes + edges).
     ///
     /// ```
-    /// use gfgcn::graph::{Graph, Normalization, Propagator};
+    /// use gfgcn::graph::Graph;
     /// use gfgcn::matrix::Matrix;
     /// let (graph, _) = Graph::from_edges(2, &[(0, 1)], None)?;
     /// let x = Matrix::from_fn(2, 3, |i, j| (3 * i + j) as f32);
     /// let mut out = Matrix::zeros(2, 3);
-    /// Propagator::new(&graph, Normalization::Row).multiply(&x, &mut out);
+    /// graph.adjacency("row".parse()?).multiply(&x, &mut out);
     /// assert_eq!(out.row(0), [1.5, 2.5, 3.5]);
     /// # Ok::<(), gfgcn::Error>(())
     /// ```
-    ///
-    /// # Panics
-    /// If x and `out` do not have one row per node and the same columns.
-    pub fn multiply(&self, x: &Matrix<f32>, out: &mut Matrix<f32>) {
-        self.adjacency().multiply(x, out);
+    pub fn adjacency(&self, operator: Operator) -> Adjacency<'_> {
+        self.adjacency_as(operator, false)
+    }
+
+    /// Âᵀ, which is Â unless rows are normalised.
+    pub fn transposed_adjacency(&self, operator: Operator) -> Adjacency<'_> {
+        self.adjacency_as(operator, true)
+    }
+
+    fn adjacency_as(&self, operator: Operator, transposed: bool) -> Adjacency<'_> {
+        let degrees = self.degrees();
+        let reciprocals = degrees.iter().map(|degree| degree.recip());
+        let to_single = |scale: &[f64]| scale.iter().map(|&r| r as f32).collect();
+        let (row_scale, column_scale) = match (operator.normalization, transposed) {
+            (Normalization::Symmetric, _) => {
+                let roots: Vec<f64> = reciprocals.map(f64::sqrt).collect();
+                let column_scale = Some(to_single(&roots));
+                (roots, column_scale)
+            }
+            (Normalization::Row, false) => (reciprocals.collect(), None),
+            (Normalization::Row, true) => {
+                let reciprocals: Vec<f64> = reciprocals.collect();
+                (vec![1.0; reciprocals.len()], Some(to_single(&reciprocals)))
+            }
+        };
+        Adjacency { graph: self, row_scale, column_scale, simd: Simd::detect() }
     }
 }
 
 impl Adjacency<'_> {
+    /// Columns that the product kernel takes through the neighbours of a node at a time.
+    pub const COLUMNS_PER_PASS: usize = 64;
+
     /// `out ← Â·x`, nodes × columns each.
+    ///
+    /// Reads every row of x once per edge and writes every row of `out` once; no other memory of
+    /// that size is touched.
     ///
     /// # Panics
     /// If x and `out` do not have one row per node and the same columns.
@@ -113,7 +108,7 @@ impl Adjacency<'_> {
     ) {
         assert_eq!((x.rows(), x.cols()), (out.rows(), out.cols()), "x and its product differ");
         assert_eq!(x.rows(), self.graph.nodes(), "x needs one row per node");
-        match (&self.column_scale, self.graph.all_weights()) {
+        match (&self.column_scale, self.graph.rows().weights) {
             (None, None) => self.step_by(Pattern, step, x, z, out),
             (None, Some(w)) => self.step_by(Weighted(w), step, x, z, out),
             (Some(s), None) => self.step_by(Scaled(Pattern, s), step, x, z, out),
@@ -129,14 +124,14 @@ impl Adjacency<'_> {
         z: Option<&Matrix<f32>>,
         out: &mut Matrix<f32>,
     ) {
-        let (graph, stride) = (self.graph, x.cols());
+        let (graph, stride) = (self.graph.rows(), x.cols());
         let (x, z) = (x.as_slice(), z.map(Matrix::as_slice));
         let product = Product { graph, factor, row_scale: &self.row_scale, step, stride, x, z };
-        let additions = (2 * graph.edges() + graph.nodes()) * stride;
+        let additions = self.graph.nonzeros() * stride;
         if additions < PARALLEL_FROM || rayon::current_num_threads() == 1 {
             return product.rows(self.simd, 0..graph.nodes(), out.as_mut_slice());
         }
-        let ranges = balanced(graph.offsets(), TASKS_PER_THREAD * rayon::current_num_threads());
+        let ranges = balanced(graph.offsets, TASKS_PER_THREAD * rayon::current_num_threads());
         let parts = split_rows(out.as_mut_slice(), stride, &ranges);
         ranges.into_par_iter().zip(parts).for_each(|(rows, y)| product.rows(self.simd, rows, y));
     }
@@ -158,15 +153,15 @@ mod tests {
         };
         for weights in [None, Some(&weights[..])] {
             let (graph, _) = Graph::from_edges(5, &edges, weights).unwrap();
-            for normalization in [Normalization::Symmetric, Normalization::Row] {
-                let propagator = Propagator::new(&graph, normalization);
+            for operator in Operator::ALL {
+                let adjacency = graph.adjacency(operator);
                 let (mut forward, mut back) = (Matrix::zeros(5, 3), Matrix::zeros(5, 3));
-                propagator.adjacency().multiply(&x, &mut forward);
-                propagator.transposed_adjacency().multiply(&y, &mut back);
+                adjacency.multiply(&x, &mut forward);
+                graph.transposed_adjacency(operator).multiply(&y, &mut back);
                 let (left, right) = (dot(&forward, &y), dot(&x, &back));
-                assert!((left - right).abs() < 1e-4, "{normalization}: {left} {right}");
+                assert!((left - right).abs() < 1e-4, "{operator}: {left} {right}");
                 let mut sum = Matrix::zeros(5, 3);
-                propagator.adjacency().multiply_add(0.5, &x, 2.0, &y, &mut sum);
+                adjacency.multiply_add(0.5, &x, 2.0, &y, &mut sum);
                 for k in 0..15 {
                     let expected = 0.5 * forward.as_slice()[k] + 2.0 * y.as_slice()[k];
                     assert!((sum.as_slice()[k] - expected).abs() < 1e-5);

@@ -1,8 +1,12 @@
 //! Building a [`Graph`] from whatever edges a file holds.
 
+use super::canonical::is_canonical;
+use super::rows::Rows;
 use super::{Graph, check_node_count};
+use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::matrix::check_offsets;
+use rayon::prelude::*;
 
 /// What had to be repaired while building a graph. Nothing here is an error; all of it is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +83,7 @@ impl Graph {
     /// Builds a graph from a square adjacency matrix in compressed rows. Columns may be unsorted.
     ///
     /// Besides the repairs of [`Graph::from_edges`], edges stored in one direction only are added
-    /// in the other and counted.
+    /// in the other and counted. Rows that need no repair are copied as they are.
     ///
     /// # Errors
     /// Offsets that do not start at 0, decrease or do not end at the number of entries; a column
@@ -90,29 +94,85 @@ impl Graph {
         weights: Option<&[f32]>,
     ) -> Result<(Graph, Repairs)> {
         check_offsets(offsets, columns.len())?;
-        let nodes = offsets.len() - 1;
-        check_node_count(nodes)?;
-        if let Some(w) = weights {
-            Error::check_size("edge weights", columns.len(), w.len())?;
+        let offsets: Vec<u64> = offsets.iter().map(|&offset| offset as u64).collect();
+        let rows = Rows { offsets: &offsets, neighbours: columns, weights };
+        check_sizes(rows)?;
+        if !is_canonical(rows) {
+            return repaired(rows);
         }
-        let mut arcs = Vec::with_capacity(columns.len());
-        for from in 0..nodes {
-            for k in offsets[from]..offsets[from + 1] {
-                let to = columns[k];
-                if to as usize >= nodes {
-                    return Err(Error::Data(format!(
-                        "row {from} has column index {to}, but there are {nodes} nodes"
-                    )));
-                }
-                let weight = weights.map_or(1.0, |w| w[k]);
-                check_weight(weight).map_err(|problem| {
-                    Error::Data(format!("the edge from node {from} to node {to} {problem}"))
-                })?;
-                arcs.push(Arc { from: from as u32, to, weight });
-            }
-        }
-        Ok(build(nodes, arcs))
+        let (neighbours, weights) = (columns.to_vec().into(), needed(weights));
+        let weights = weights.map(|weights| weights.to_vec().into());
+        Ok((Graph { offsets: offsets.into(), neighbours, weights }, Repairs::default()))
     }
+
+    /// As [`Graph::from_csr`], of arrays that need not be owned.
+    ///
+    /// Rows that are canonical already — sorted and unique neighbours, no self-loops, every edge in
+    /// both directions with the same positive weight — are taken as they are and read where they
+    /// are, after one pass over them; weights that are all 1 are dropped. Others are repaired in a
+    /// copy.
+    ///
+    /// ```
+    /// use gfgcn::graph::{Graph, Repairs};
+    /// // A path of three nodes.
+    /// let offsets = vec![0, 1, 3, 4];
+    /// let neighbours = vec![1, 0, 2, 1];
+    /// let (graph, repairs) = Graph::from_buffers(offsets.into(), neighbours.into(), None)?;
+    /// assert_eq!((graph.neighbours(1), repairs), (&[0, 2][..], Repairs::default()));
+    /// # Ok::<(), gfgcn::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Graph::from_csr`].
+    pub fn from_buffers(
+        offsets: Buffer<u64>,
+        neighbours: Buffer<u32>,
+        weights: Option<Buffer<f32>>,
+    ) -> Result<(Graph, Repairs)> {
+        check_offsets(&offsets, neighbours.len())?;
+        let rows = Rows { offsets: &offsets, neighbours: &neighbours, weights: weights.as_deref() };
+        check_sizes(rows)?;
+        if !is_canonical(rows) {
+            return repaired(rows);
+        }
+        let weights = if needed(rows.weights).is_some() { weights } else { None };
+        Ok((Graph { offsets, neighbours, weights }, Repairs::default()))
+    }
+}
+
+fn check_sizes(rows: Rows<'_>) -> Result<()> {
+    check_node_count(rows.nodes())?;
+    match rows.weights {
+        Some(weights) => Error::check_size("edge weights", rows.neighbours.len(), weights.len()),
+        None => Ok(()),
+    }
+}
+
+/// Weights unless all are 1.
+fn needed(weights: Option<&[f32]>) -> Option<&[f32]> {
+    weights.filter(|weights| weights.par_iter().with_min_len(1 << 14).any(|&weight| weight != 1.0))
+}
+
+/// The graph of rows with valid offsets that are not canonical.
+fn repaired(rows: Rows<'_>) -> Result<(Graph, Repairs)> {
+    let nodes = rows.nodes();
+    let mut arcs = Vec::with_capacity(rows.neighbours.len());
+    for from in 0..nodes {
+        for k in rows.range(from) {
+            let to = rows.neighbours[k];
+            if to as usize >= nodes {
+                return Err(Error::Data(format!(
+                    "row {from} has column index {to}, but there are {nodes} nodes"
+                )));
+            }
+            let weight = rows.weights.map_or(1.0, |w| w[k]);
+            check_weight(weight).map_err(|problem| {
+                Error::Data(format!("the edge from node {from} to node {to} {problem}"))
+            })?;
+            arcs.push(Arc { from: from as u32, to, weight });
+        }
+    }
+    Ok(build(nodes, arcs))
 }
 
 #[derive(Clone, Copy)]
@@ -120,6 +180,13 @@ struct Arc {
     from: u32,
     to: u32,
     weight: f32,
+}
+
+impl Arc {
+    /// The smaller and the larger end.
+    fn ends(self) -> (u32, u32) {
+        (self.from.min(self.to), self.from.max(self.to))
+    }
 }
 
 fn check_weight(weight: f32) -> Result<(), String> {
@@ -141,25 +208,28 @@ fn build(nodes: usize, mut arcs: Vec<Arc>) -> (Graph, Repairs) {
         }
         arc.from != arc.to && arc.weight != 0.0
     });
-    // Both directions of an edge side by side, its smaller end first.
-    arcs.sort_unstable_by_key(|arc| (arc.from.min(arc.to), arc.from.max(arc.to), arc.from));
-    let mut edges: Vec<Arc> = Vec::with_capacity(arcs.len());
-    for same in arcs.chunk_by(|a, b| {
-        a.from.min(a.to) == b.from.min(b.to) && a.from.max(a.to) == b.from.max(b.to)
-    }) {
-        let forward = same.iter().filter(|arc| arc.from < arc.to).count();
-        let directions = usize::from(forward > 0) + usize::from(forward < same.len());
-        repairs.duplicates += same.len() - directions;
+    // Both directions of an edge side by side, the forward ones first.
+    arcs.par_sort_unstable_by_key(|arc| (arc.ends(), arc.from));
+    // Merged in place: an edge is written where arcs were read before.
+    let (mut read, mut edges) = (0, 0);
+    while read < arcs.len() {
+        let (from, to) = arcs[read].ends();
+        let count = arcs[read..].iter().take_while(|arc| arc.ends() == (from, to)).count();
+        let same = &arcs[read..read + count];
+        read += count;
+        let forward = same.partition_point(|arc| arc.from == from);
+        let directions = usize::from(forward > 0) + usize::from(forward < count);
+        repairs.duplicates += count - directions;
         repairs.symmetrized += 2 - directions;
-        // Forwards come first.
         let largest = |arcs: &[Arc]| arcs.iter().fold(0.0, |w: f32, arc| w.max(arc.weight));
         let (there, back) = (largest(&same[..forward]), largest(&same[forward..]));
         repairs.uneven += usize::from(directions == 2 && there != back);
-        let (from, to) = (same[0].from.min(same[0].to), same[0].from.max(same[0].to));
-        edges.push(Arc { from, to, weight: there.max(back) });
+        arcs[edges] = Arc { from, to, weight: there.max(back) };
+        edges += 1;
     }
-    drop(arcs);
-    (compress(nodes, &edges), repairs)
+    arcs.truncate(edges);
+    arcs.shrink_to_fit();
+    (compress(nodes, &arcs), repairs)
 }
 
 /// Counting sort of unique edges (smaller end first, sorted) into compressed rows.
@@ -191,7 +261,11 @@ fn compress(nodes: usize, edges: &[Arc]) -> Graph {
     for edge in edges {
         place(edge.from, edge.to, edge.weight);
     }
-    Graph { offsets, neighbours, weights }
+    Graph {
+        offsets: offsets.into(),
+        neighbours: neighbours.into(),
+        weights: weights.map(Into::into),
+    }
 }
 
 #[cfg(test)]

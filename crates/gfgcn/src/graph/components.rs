@@ -6,6 +6,7 @@ impl Graph {
     /// The connected components, largest first (ties: the one with the smallest node first), each
     /// with its nodes in increasing order.
     pub fn components(&self) -> Vec<Vec<usize>> {
+        let rows = self.rows();
         let mut seen = vec![false; self.nodes()];
         let mut components = Vec::new();
         let mut stack = Vec::new();
@@ -18,7 +19,7 @@ impl Graph {
             let mut members = Vec::new();
             while let Some(node) = stack.pop() {
                 members.push(node);
-                for &neighbour in self.neighbours(node) {
+                for &neighbour in rows.neighbours_of(node) {
                     if !std::mem::replace(&mut seen[neighbour as usize], true) {
                         stack.push(neighbour as usize);
                     }
@@ -43,30 +44,32 @@ impl Graph {
             assert_eq!(position[node], OUTSIDE, "node {node} is named twice");
             position[node] = k as u32;
         }
-        let mut out = Graph {
-            offsets: vec![0],
-            neighbours: Vec::new(),
-            weights: self.weights.as_ref().map(|_| Vec::new()),
-        };
+        let rows = self.rows();
+        let (mut offsets, mut neighbours) = (vec![0], Vec::new());
+        let mut weights = rows.weights.map(|_| Vec::new());
         let mut row = Vec::new();
         for &node in nodes {
-            let weights = self.weights(node);
+            let own = rows.weights_of(node);
             row.clear();
             row.extend(
-                self.neighbours(node)
+                rows.neighbours_of(node)
                     .iter()
                     .enumerate()
-                    .map(|(k, &j)| (position[j as usize], weights.map_or(1.0, |w| w[k])))
+                    .map(|(k, &j)| (position[j as usize], own.map_or(1.0, |w| w[k])))
                     .filter(|&(j, _)| j != OUTSIDE),
             );
             row.sort_unstable_by_key(|&(j, _)| j);
-            out.neighbours.extend(row.iter().map(|&(j, _)| j));
-            if let Some(weights) = &mut out.weights {
+            neighbours.extend(row.iter().map(|&(j, _)| j));
+            if let Some(weights) = &mut weights {
                 weights.extend(row.iter().map(|&(_, w)| w));
             }
-            out.offsets.push(out.neighbours.len() as u64);
+            offsets.push(neighbours.len() as u64);
         }
-        out
+        Graph {
+            offsets: offsets.into(),
+            neighbours: neighbours.into(),
+            weights: weights.map(Into::into),
+        }
     }
 }
 

@@ -1,25 +1,36 @@
 //! The graph: an undirected simple graph in validated compressed rows.
 //!
-//! A [`Graph`] can only be had through [`Graph::from_edges`] or [`Graph::from_csr`], which repair
-//! what can be repaired (and count it in [`Repairs`]) and refuse the rest. Everything downstream
-//! relies on the invariants: symmetric, sorted and unique neighbours, no self-loops, weights finite
-//! and positive. The self-loops of Ã = A + I are added by the [`Propagator`], once.
+//! A [`Graph`] can only be had through [`Graph::from_edges`], [`Graph::from_csr`] or
+//! [`Graph::from_buffers`], which repair what can be repaired (and count it in [`Repairs`]) and refuse
+//! the rest. Everything downstream relies on the invariants: symmetric, sorted and unique neighbours,
+//! no self-loops, weights finite and positive. The self-loops of Ã = A + I are added by the
+//! [`Propagator`], once.
 
 mod adjacency;
 mod build;
+mod canonical;
 mod components;
+mod divide;
+mod operator;
 mod order;
 mod product;
 mod propagator;
+mod rows;
+#[cfg(test)]
+mod tests;
 
 pub use adjacency::Adjacency;
 pub use build::Repairs;
+pub(crate) use divide::split_rows;
+pub use operator::Operator;
 pub use order::NodeOrder;
 pub(crate) use product::Step;
-pub(crate) use propagator::split_rows;
-pub use propagator::{Normalization, Propagator};
+pub use propagator::Normalization;
+pub(crate) use propagator::Propagator;
 
+use crate::buffer::Buffer;
 use crate::error::{Error, Result};
+use rows::Rows;
 
 /// The largest number of nodes: node ids are stored in 32 bits.
 pub const MAX_NODES: usize = u32::MAX as usize;
@@ -36,10 +47,10 @@ pub const MAX_NODES: usize = u32::MAX as usize;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
-    offsets: Vec<u64>,
-    neighbours: Vec<u32>,
+    offsets: Buffer<u64>,
+    neighbours: Buffer<u32>,
     /// One per neighbour; absent when every weight is 1.
-    weights: Option<Vec<f32>>,
+    weights: Option<Buffer<f32>>,
 }
 
 impl Graph {
@@ -51,6 +62,11 @@ impl Graph {
     /// The number of undirected edges.
     pub fn edges(&self) -> usize {
         self.neighbours.len() / 2
+    }
+
+    /// Entries of Ã = A + I: every edge in both directions, and a self-loop for every node.
+    pub fn nonzeros(&self) -> usize {
+        self.neighbours.len() + self.nodes()
     }
 
     /// The neighbours of a node, in increasing order.
@@ -73,6 +89,16 @@ impl Graph {
         self.range(node).len()
     }
 
+    /// D̃: each node's summed edge weights, plus 1 for its self-loop.
+    pub fn degrees(&self) -> Vec<f64> {
+        (0..self.nodes())
+            .map(|node| match self.weights(node) {
+                Some(weights) => 1.0 + weights.iter().map(|&w| f64::from(w)).sum::<f64>(),
+                None => 1.0 + self.degree(node) as f64,
+            })
+            .collect()
+    }
+
     /// Row offsets, `nodes + 1` of them; every edge is stored in both directions.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets
@@ -90,14 +116,10 @@ impl Graph {
         })
     }
 
-    /// The weights of all edges, in the order of [`Graph::all_neighbours`].
-    fn all_weights(&self) -> Option<&[f32]> {
-        self.weights.as_deref()
-    }
-
-    /// The neighbours of all nodes, one after the other.
-    fn all_neighbours(&self) -> &[u32] {
-        &self.neighbours
+    /// The arrays as slices.
+    fn rows(&self) -> Rows<'_> {
+        let (offsets, neighbours) = (&*self.offsets, &*self.neighbours);
+        Rows { offsets, neighbours, weights: self.weights.as_deref() }
     }
 
     fn range(&self, node: usize) -> std::ops::Range<usize> {

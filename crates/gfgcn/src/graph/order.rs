@@ -1,7 +1,7 @@
 //! Renumbering nodes so that what is used together lies together.
 
-use super::product::balanced;
-use super::{Graph, split_rows};
+use super::Graph;
+use super::divide::{balanced, split_rows};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -116,7 +116,11 @@ impl Graph {
         parts.zip(ranges).for_each(|((neighbours, weights), places)| {
             self.renumber(order, &order.nodes[places], neighbours, weights);
         });
-        Graph { offsets, neighbours, weights }
+        Graph {
+            offsets: offsets.into(),
+            neighbours: neighbours.into(),
+            weights: weights.map(Into::into),
+        }
     }
 
     /// The rows of some nodes, one after the other, their neighbours renumbered.

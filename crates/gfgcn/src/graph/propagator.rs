@@ -10,53 +10,29 @@
 //! so the kernel only ever multiplies by W — a sum over neighbours and one scaling per row, no
 //! stored value per edge — and the normalisation is a scaling of rows before and after.
 
+use super::divide::balanced;
 use super::order::is_scattered;
-use super::product::{Pattern, Product, Step, Weighted, balanced};
-use super::{Graph, NodeOrder};
+use super::product::{Pattern, Product, Step, Weighted};
+use super::{Graph, NodeOrder, Operator};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
 /// How Ã = A + I is normalised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Normalization {
     /// D̃^-½ Ã D̃^-½, the paper's choice.
     #[default]
-    #[serde(rename = "sym")]
     Symmetric,
     /// D̃⁻¹ Ã.
     Row,
 }
 
-impl fmt::Display for Normalization {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Normalization::Symmetric => "sym",
-            Normalization::Row => "row",
-        })
-    }
-}
-
-impl FromStr for Normalization {
-    type Err = crate::Error;
-    fn from_str(text: &str) -> crate::Result<Self> {
-        match text {
-            "sym" => Ok(Normalization::Symmetric),
-            "row" => Ok(Normalization::Row),
-            _ => Err(crate::Error::parameter("normalization", text, "sym or row")),
-        }
-    }
-}
-
 /// The operator Â of a graph.
 #[derive(Clone, Debug)]
-pub struct Propagator<'g> {
-    normalization: Normalization,
+pub(crate) struct Propagator<'g> {
+    operator: Operator,
     walk: Walk<'g>,
     /// The same walk with its nodes renumbered, for long propagations.
     renumbered: Option<(Walk<'g>, NodeOrder)>,
@@ -75,25 +51,17 @@ struct Walk<'g> {
 
 impl<'g> Walk<'g> {
     fn new(graph: Cow<'g, Graph>) -> Self {
-        let degrees: Vec<f64> = (0..graph.nodes())
-            .map(|node| match graph.weights(node) {
-                Some(weights) => 1.0 + weights.iter().map(|&w| f64::from(w)).sum::<f64>(),
-                None => 1.0 + graph.degree(node) as f64,
-            })
-            .collect();
+        let degrees = graph.degrees();
         let reciprocals = degrees.iter().map(|degree| degree.recip()).collect();
         Walk { graph, degrees, reciprocals }
     }
 }
 
 impl<'g> Propagator<'g> {
-    /// Columns that the product kernel takes through the neighbours of a node at a time.
-    pub const COLUMNS_PER_PASS: usize = 64;
-
     /// The operator of a graph; O(nodes + edges).
-    pub fn new(graph: &'g Graph, normalization: Normalization) -> Self {
+    pub(crate) fn new(graph: &'g Graph, operator: Operator) -> Self {
         let walk = Walk::new(Cow::Borrowed(graph));
-        Propagator { normalization, walk, renumbered: None, simd: Simd::detect() }
+        Propagator { operator, walk, renumbered: None, simd: Simd::detect() }
     }
 
     /// Renumbers the nodes inside, so that neighbours lie closer together, if that pays over so many
@@ -103,7 +71,7 @@ impl<'g> Propagator<'g> {
     /// What goes in and comes out keeps the order of the graph; only the last bits of results may
     /// differ, because neighbours are added up in another order.
     #[must_use]
-    pub fn prepared_for(self, columns: usize) -> Self {
+    pub(crate) fn prepared_for(self, columns: usize) -> Self {
         if self.renumbered.is_none() && worth_renumbering(&self.walk.graph, columns) {
             self.renumbered()
         } else {
@@ -120,18 +88,13 @@ impl<'g> Propagator<'g> {
     }
 
     /// The number of nodes.
-    pub fn nodes(&self) -> usize {
+    pub(crate) fn nodes(&self) -> usize {
         self.walk.graph.nodes()
     }
 
-    /// D̃: each node's summed edge weights, plus 1 for its self-loop.
-    pub fn degrees(&self) -> &[f64] {
-        &self.walk.degrees
-    }
-
     /// Entries of Ã: every edge in both directions and the self-loops.
-    pub fn nonzeros(&self) -> usize {
-        2 * self.walk.graph.edges() + self.nodes()
+    pub(crate) fn nonzeros(&self) -> usize {
+        self.walk.graph.nonzeros()
     }
 
     /// The walk that is multiplied by. Its rows are nodes in the order of [`Propagator::node`].
@@ -149,35 +112,21 @@ impl<'g> Propagator<'g> {
         self.renumbered.as_ref().map_or(node, |(_, order)| order.places()[node] as usize)
     }
 
-    /// The factor for the row at a place before the polynomial in W is applied.
-    pub(crate) fn scale_before(&self, place: usize) -> f64 {
-        match self.normalization {
-            Normalization::Symmetric => self.active().degrees[place].sqrt().recip(),
-            Normalization::Row => 1.0,
+    /// The factor for the row at a place before the polynomial in W is applied, for Â or its transpose.
+    pub(crate) fn scale_before(&self, place: usize, transposed: bool) -> f64 {
+        match (self.operator.normalization, transposed) {
+            (Normalization::Symmetric, _) => self.active().degrees[place].sqrt().recip(),
+            (Normalization::Row, false) => 1.0,
+            (Normalization::Row, true) => self.active().reciprocals[place],
         }
     }
 
-    /// The factor for the row at a place after the polynomial in W was applied.
-    pub(crate) fn scale_after(&self, place: usize) -> f64 {
-        match self.normalization {
-            Normalization::Symmetric => self.active().degrees[place].sqrt(),
-            Normalization::Row => 1.0,
-        }
-    }
-
-    /// As [`Propagator::scale_before`], for the transposed operator.
-    pub(crate) fn transposed_before(&self, place: usize) -> f64 {
-        match self.normalization {
-            Normalization::Symmetric => self.scale_before(place),
-            Normalization::Row => self.active().reciprocals[place],
-        }
-    }
-
-    /// As [`Propagator::scale_after`], for the transposed operator.
-    pub(crate) fn transposed_after(&self, place: usize) -> f64 {
-        match self.normalization {
-            Normalization::Symmetric => self.scale_after(place),
-            Normalization::Row => self.active().degrees[place],
+    /// The factor for the row at a place after the polynomial in W was applied, for Â or its transpose.
+    pub(crate) fn scale_after(&self, place: usize, transposed: bool) -> f64 {
+        match (self.operator.normalization, transposed) {
+            (Normalization::Symmetric, _) => self.active().degrees[place].sqrt(),
+            (Normalization::Row, false) => 1.0,
+            (Normalization::Row, true) => self.active().degrees[place],
         }
     }
 
@@ -198,7 +147,8 @@ impl<'g> Propagator<'g> {
         y: &mut [T],
     ) {
         let Walk { graph, reciprocals: row_scale, .. } = self.active();
-        match graph.all_weights() {
+        let graph = graph.rows();
+        match graph.weights {
             None => Product { graph, factor: Pattern, row_scale, step, stride, x, z }
                 .rows(self.simd, rows, y),
             Some(weights) => {
@@ -208,14 +158,18 @@ impl<'g> Propagator<'g> {
         }
     }
 
-    /// How Ã is normalised.
-    pub(super) fn normalization(&self) -> Normalization {
-        self.normalization
-    }
-
-    /// The graph in its own order, D̃⁻¹ and the vector instructions to use.
-    pub(super) fn parts(&self) -> (&Graph, &[f64], Simd) {
-        (&self.walk.graph, &self.walk.reciprocals, self.simd)
+    /// Bytes that it takes beyond the graph.
+    pub(crate) fn memory(&self) -> u64 {
+        let graph = &self.walk.graph;
+        let scales = 16 * graph.nodes() as u64;
+        match &self.renumbered {
+            None => scales,
+            Some((walk, _)) => {
+                let entries = 2 * walk.graph.edges() as u64;
+                let weights = if graph.is_weighted() { 4 } else { 0 };
+                2 * scales + 16 * graph.nodes() as u64 + (4 + weights) * entries
+            }
+        }
     }
 }
 
@@ -225,19 +179,4 @@ fn worth_renumbering(graph: &Graph, columns: usize) -> bool {
     const NODES: usize = 500_000;
     const COLUMNS: usize = 2000;
     graph.nodes() >= NODES && columns >= COLUMNS && is_scattered(graph)
-}
-
-/// Cuts a row-major block into parts of consecutive rows.
-pub(crate) fn split_rows<'a, T>(
-    mut block: &'a mut [T],
-    stride: usize,
-    ranges: &[Range<usize>],
-) -> Vec<&'a mut [T]> {
-    let mut parts = Vec::with_capacity(ranges.len());
-    for rows in ranges {
-        let (part, rest) = block.split_at_mut(rows.len() * stride);
-        parts.push(part);
-        block = rest;
-    }
-    parts
 }

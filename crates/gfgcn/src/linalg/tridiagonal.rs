@@ -1,20 +1,30 @@
 //! Reduction to tridiagonal form, and what the form makes cheap.
 
-use super::{parts_of_products, view_mut, with_a_thread_awake};
+use super::pieces::Pieces;
+use super::{reduction, view_mut};
+use crate::context::Context;
+use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::simd::Simd;
-use crate::stop::checkpoint;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::tridiag;
-use faer::linalg::householder;
-use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
+use faer::linalg::householder::{
+    apply_block_householder_on_the_left_in_place_with_conj as apply_block,
+    apply_block_householder_sequence_on_the_left_in_place_scratch as scratch_of_blocks,
+    apply_block_householder_transpose_on_the_left_in_place_with_conj as apply_transposed_block,
+};
 use faer::{Conj, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+use std::ops::RangeInclusive;
 
-/// The parts that a reduction is divided into: every column is a synchronisation, so that more
-/// parts cost more than they bring, and small matrices want none.
-fn parts_of_reductions(size: usize) -> Par {
-    if size < 600 { Par::Seq } else { Par::rayon(2) }
+/// To Qᵀ, the first block first, or to Q, the last one first.
+#[derive(Clone, Copy)]
+enum Direction {
+    Forward,
+    Back,
 }
+
+/// How a block of reflections is applied: its vectors, its factor, and the columns.
+type Apply = fn(MatRef<'_, f64>, MatRef<'_, f64>, Conj, MatMut<'_, f64>, Par, &mut MemStack);
 
 /// A symmetric matrix S = Q T Qᵀ with T tridiagonal and Q orthogonal.
 ///
@@ -32,46 +42,20 @@ pub struct Tridiagonal {
 impl Tridiagonal {
     /// Reduces a symmetric matrix; O(n³).
     ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    ///
     /// # Panics
     /// If the matrix is not square.
-    pub fn reduce(mut symmetric: Matrix<f64>) -> Self {
-        checkpoint();
+    pub fn reduce(mut symmetric: Matrix<f64>, context: &Context) -> Result<Self> {
         let n = symmetric.rows();
         assert_eq!(n, symmetric.cols(), "a symmetric matrix is square");
-        // Symmetric: its rows are its columns, and the factorisation likes those contiguous.
-        let mut reflectors = MatMut::from_column_major_slice_mut(symmetric.as_mut_slice(), n, n);
-        let block = if n > 1 { recommended_block_size::<f64>(n - 1, n - 1) } else { 1 };
-        let mut factors = Mat::zeros(block, n.saturating_sub(1));
-        let par = parts_of_reductions(n);
-        let scratch = tridiag::tridiag_in_place_scratch::<f64>(n, par, Default::default());
-        let mut memory = MemBuffer::new(scratch);
-        let reduce = || {
-            tridiag::tridiag_in_place(
-                reflectors.as_mut(),
-                factors.as_mut(),
-                par,
-                MemStack::new(&mut memory),
-                Default::default(),
-            );
-        };
-        with_a_thread_awake(par, reduce);
-        Tridiagonal {
-            diagonal: (0..n).map(|i| reflectors[(i, i)]).collect(),
-            off_diagonal: (1..n).map(|i| reflectors[(i, i - 1)]).collect(),
-            reflectors: symmetric,
-            factors,
-        }
-    }
-
-    /// The vectors of the reflections that make up Q, below their unit diagonal.
-    fn reflectors(&self) -> MatRef<'_, f64> {
-        let n = self.size();
-        MatRef::from_column_major_slice(self.reflectors.as_slice(), n, n).submatrix(
-            1,
-            0,
-            n - 1,
-            n - 1,
-        )
+        let check = || context.check();
+        // Symmetric: its rows are its columns, and the reduction likes those contiguous.
+        let reduced = reduction::reduce(n, symmetric.as_mut_slice(), &check)?;
+        let factors = reduction::block_factors(n, symmetric.as_slice(), &reduced.scales, &check)?;
+        let (diagonal, off_diagonal) = (reduced.diagonal, reduced.off_diagonal);
+        Ok(Tridiagonal { diagonal, off_diagonal, reflectors: symmetric, factors })
     }
 
     /// n.
@@ -80,50 +64,99 @@ impl Tridiagonal {
     }
 
     /// Replaces each row r by Qᵀ r, so that R becomes R Q.
-    pub fn rotate_rows(&self, rows: &mut Matrix<f64>) {
-        let n = self.size();
-        assert_eq!(n, rows.cols(), "the rows to rotate have the size of the matrix");
-        if n < 2 {
-            return;
-        }
-        let count = rows.rows();
-        let scratch =
-            householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<
-                f64,
-            >(n - 1, self.factors.nrows(), count);
-        let par = parts_of_products(count * n * n);
-        with_a_thread_awake(par, || {
-            householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
-                self.reflectors(),
-                self.factors.as_ref(),
-                Conj::No,
-                view_mut(rows).transpose_mut().subrows_mut(1, n - 1),
-                par,
-                MemStack::new(&mut MemBuffer::new(scratch)),
-            );
-        });
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    ///
+    /// # Panics
+    /// If the rows are not as long as the matrix.
+    pub fn rotate_rows(&self, rows: &mut Matrix<f64>, context: &Context) -> Result<()> {
+        assert_eq!(self.size(), rows.cols(), "the rows to rotate have the size of the matrix");
+        self.rotate(view_mut(rows).transpose_mut(), Direction::Forward, context)
     }
 
     /// Q · B.
-    pub fn rotate_back(&self, b: &Matrix<f64>) -> Matrix<f64> {
-        let n = self.size();
-        assert_eq!(n, b.rows(), "the columns to rotate have the size of the matrix");
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    ///
+    /// # Panics
+    /// If the columns are not as long as the matrix.
+    pub fn rotate_back(&self, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+        assert_eq!(self.size(), b.rows(), "the columns to rotate have the size of the matrix");
         let mut out = b.clone();
-        if n < 2 {
-            return out;
+        self.rotate(view_mut(&mut out), Direction::Back, context)?;
+        Ok(out)
+    }
+
+    /// Applies the blocks of reflections to the columns of a matrix, in one direction or the other.
+    ///
+    /// Parallel over columns: a chunk of them goes through all blocks without waiting for the others.
+    fn rotate(
+        &self,
+        columns: MatMut<'_, f64>,
+        direction: Direction,
+        context: &Context,
+    ) -> Result<()> {
+        /// Columns of a chunk: enough for fast products, few enough to stay in a core's cache.
+        const COLUMNS: RangeInclusive<usize> = 64..=256;
+        /// Chunks that are wanted, as far as there are columns for them.
+        const CHUNKS: usize = 8;
+        context.check()?;
+        let (n, count) = (self.size(), columns.ncols());
+        if n < 2 || count == 0 {
+            return Ok(());
         }
-        let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<
-            f64,
-        >(n - 1, self.factors.nrows(), b.cols());
-        householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
-            self.reflectors(),
-            self.factors.as_ref(),
-            Conj::No,
-            view_mut(&mut out).subrows_mut(1, n - 1),
-            parts_of_products(b.cols() * n * n),
-            MemStack::new(&mut MemBuffer::new(scratch)),
-        );
-        out
+        let pieces = Pieces::of(n * n * count, context);
+        // A block is applied in two products.
+        let most = pieces.limit / (2 * n * self.factors.nrows());
+        let wanted = match pieces.par {
+            Par::Seq => count,
+            _ => {
+                count.div_ceil(CHUNKS).next_multiple_of(16).clamp(*COLUMNS.start(), *COLUMNS.end())
+            }
+        };
+        let chunk = wanted.min(most.max(1));
+        let columns = columns.subrows_mut(1, n - 1);
+        if chunk >= count {
+            self.rotate_chunk(columns, direction, context)
+        } else {
+            let chunks = columns.par_col_chunks_mut(chunk);
+            chunks.try_for_each(|columns| self.rotate_chunk(columns, direction, context))
+        }
+    }
+
+    fn rotate_chunk(
+        &self,
+        mut columns: MatMut<'_, f64>,
+        direction: Direction,
+        context: &Context,
+    ) -> Result<()> {
+        let n = self.size();
+        let reflectors = MatRef::from_column_major_slice(self.reflectors.as_slice(), n, n);
+        // Below their unit diagonal.
+        let vectors = reflectors.submatrix(1, 0, n - 1, n - 1);
+        let block = self.factors.nrows();
+        let mut memory = MemBuffer::new(scratch_of_blocks::<f64>(n - 1, block, columns.ncols()));
+        let stack = MemStack::new(&mut memory);
+        let blocks = (n - 1).div_ceil(block);
+        for b in 0..blocks {
+            context.check()?;
+            let (apply, first): (Apply, _) = match direction {
+                Direction::Forward => (apply_transposed_block, b * block),
+                Direction::Back => (apply_block, (blocks - 1 - b) * block),
+            };
+            let end = (n - 1).min(first + block);
+            apply(
+                vectors.get(first.., first..end),
+                self.factors.get(..end - first, first..end),
+                Conj::No,
+                columns.as_mut().get_mut(first.., ..),
+                Par::Seq,
+                stack,
+            );
+        }
+        Ok(())
     }
 
     /// T + ξI = L D Lᵀ, or the first pivot that is not positive.
@@ -207,21 +240,22 @@ mod tests {
 
     fn symmetric(n: usize) -> Matrix<f64> {
         let a = Matrix::from_fn(n, n + 2, |i, j| ((i * 31 + j * 17) % 23) as f64 / 23.0 - 0.4);
-        gram_of_rows(&a)
+        gram_of_rows(&a, &Context::default()).unwrap()
     }
 
     #[test]
     fn tridiagonal_solves_agree_with_the_matrix_they_came_from() {
-        for n in [1, 2, 3, 17, 70] {
+        let context = Context::default();
+        for n in [1, 2, 3, 17, 70, 130, 610] {
             let s = symmetric(n);
             let b = Matrix::from_fn(n, 2, |i, j| (i as f64 * 0.3 + j as f64).sin());
-            let t = Tridiagonal::reduce(s.clone());
+            let t = Tridiagonal::reduce(s.clone(), &context).unwrap();
             let mut rows = Matrix::from_fn(2, n, |i, j| b[(j, i)]);
-            t.rotate_rows(&mut rows);
+            t.rotate_rows(&mut rows, &context).unwrap();
             let rhs = Matrix::from_fn(n, 2, |i, j| rows[(j, i)]);
             let factor = t.shift(0.5).unwrap();
-            let x = t.rotate_back(&factor.solve(&rhs));
-            let sx = multiply(&s, &x);
+            let x = t.rotate_back(&factor.solve(&rhs), &context).unwrap();
+            let sx = multiply(&s, &x, &context).unwrap();
             for i in 0..n {
                 for j in 0..2 {
                     let residual = sx[(i, j)] + 0.5 * x[(i, j)] - b[(i, j)];
@@ -239,7 +273,8 @@ mod tests {
 
     #[test]
     fn an_indefinite_shift_names_its_pivot() {
-        let t = Tridiagonal::reduce(Matrix::from_fn(2, 2, |i, j| f64::from(i == j)));
+        let identity = Matrix::from_fn(2, 2, |i, j| f64::from(i == j));
+        let t = Tridiagonal::reduce(identity, &Context::default()).unwrap();
         assert_eq!(t.shift(-2.0).unwrap_err(), 0);
     }
 }

@@ -3,14 +3,16 @@
 //! Linear algebra proper lives in [`crate::linalg`]; these types only hold data and keep its
 //! invariants, so that the code that computes never has to check them again.
 
-mod entries;
+mod sparse;
 
-pub use entries::SharedEntries;
+pub use crate::buffer::SharedEntries;
+pub use sparse::SparseMatrix;
 
+use crate::buffer::Buffer;
 use crate::error::{Error, Result};
-use crate::memory::zeros;
-use entries::Entries;
+use crate::pages::zeros;
 use rayon::prelude::*;
+use std::fmt;
 use std::ops::Range;
 
 /// A dense row-major matrix.
@@ -18,7 +20,7 @@ use std::ops::Range;
 pub struct Matrix<T> {
     rows: usize,
     cols: usize,
-    data: Entries<T>,
+    data: Buffer<T>,
 }
 
 impl<T: Copy + Default> Matrix<T> {
@@ -29,7 +31,7 @@ impl<T: Copy + Default> Matrix<T> {
 
     /// Takes row-major data; `data.len()` must be `rows * cols`.
     pub fn from_rows(rows: usize, cols: usize, data: Vec<T>) -> Result<Self> {
-        Matrix::with_entries(rows, cols, data.into())
+        Matrix::from_buffer(rows, cols, data.into())
     }
 
     /// Row-major data that are not copied but read where they are, until the matrix is written to.
@@ -44,10 +46,11 @@ impl<T: Copy + Default> Matrix<T> {
     /// # Ok::<(), gfgcn::Error>(())
     /// ```
     pub fn shared(rows: usize, cols: usize, data: SharedEntries<T>) -> Result<Self> {
-        Matrix::with_entries(rows, cols, Entries::Shared(data))
+        Matrix::from_buffer(rows, cols, Buffer::shared(data))
     }
 
-    fn with_entries(rows: usize, cols: usize, data: Entries<T>) -> Result<Self> {
+    /// As [`Matrix::from_rows`], of data that are owned, shared or mapped from a file.
+    pub fn from_buffer(rows: usize, cols: usize, data: Buffer<T>) -> Result<Self> {
         let expected = rows
             .checked_mul(cols)
             .ok_or_else(|| Error::Data(format!("a {rows} × {cols} matrix is too large")))?;
@@ -195,142 +198,18 @@ impl<T: Clone> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
     }
 }
 
-/// A sparse matrix in compressed rows: sorted, unique columns; no stored zeros.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SparseMatrix {
-    cols: usize,
-    offsets: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f32>,
-}
-
-impl SparseMatrix {
-    /// Validates compressed rows and brings them into canonical form: columns sorted within each
-    /// row, repeated entries added up, zeros dropped.
-    pub fn from_csr(
-        cols: usize,
-        offsets: &[usize],
-        indices: &[u32],
-        values: &[f32],
-    ) -> Result<Self> {
-        check_offsets(offsets, indices.len())?;
-        Error::check_size("values of a sparse matrix", indices.len(), values.len())?;
-        let mut out = SparseMatrix {
-            cols,
-            offsets: Vec::with_capacity(offsets.len()),
-            indices: Vec::with_capacity(indices.len()),
-            values: Vec::with_capacity(indices.len()),
-        };
-        out.offsets.push(0);
-        let mut row = Vec::new();
-        for (i, window) in offsets.windows(2).enumerate() {
-            let range = window[0]..window[1];
-            row.clear();
-            row.extend(indices[range.clone()].iter().copied().zip(values[range].iter().copied()));
-            row.sort_by_key(|&(column, _)| column);
-            for &(column, value) in &row {
-                if column as usize >= cols {
-                    return Err(Error::Data(format!(
-                        "row {i} has column index {column}, but there are {cols} columns"
-                    )));
-                }
-                let start = out.offsets[i];
-                match out.indices[start..].last() {
-                    Some(&last) if last == column => *out.values.last_mut().unwrap() += value,
-                    _ => {
-                        out.indices.push(column);
-                        out.values.push(value);
-                    }
-                }
-            }
-            out.drop_zeros_since(out.offsets[i]);
-            out.offsets.push(out.indices.len());
-        }
-        Ok(out)
-    }
-
-    /// Rows that are canonical already, appended one by one by `fill(row, indices, values)`.
-    pub(crate) fn from_canonical_rows(
-        rows: usize,
-        cols: usize,
-        mut fill: impl FnMut(usize, &mut Vec<u32>, &mut Vec<f32>),
-    ) -> Self {
-        let mut out =
-            SparseMatrix { cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
-        for row in 0..rows {
-            fill(row, &mut out.indices, &mut out.values);
-            out.offsets.push(out.indices.len());
-        }
-        out
-    }
-
-    /// Every row's values, to be changed but not to zero.
-    pub(crate) fn rows_of_values_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
-        self.offsets.windows(2).scan(&mut self.values[..], |rest, w| {
-            let (row, after) = std::mem::take(rest).split_at_mut(w[1] - w[0]);
-            *rest = after;
-            Some(row)
-        })
-    }
-
-    fn drop_zeros_since(&mut self, start: usize) {
-        let mut kept = start;
-        for k in start..self.indices.len() {
-            if self.values[k] != 0.0 {
-                self.indices[kept] = self.indices[k];
-                self.values[kept] = self.values[k];
-                kept += 1;
-            }
-        }
-        self.indices.truncate(kept);
-        self.values.truncate(kept);
-    }
-
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// The number of columns.
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
-
-    /// The number of stored entries.
-    pub fn nnz(&self) -> usize {
-        self.indices.len()
-    }
-
-    /// The columns and values of row `i`.
-    pub fn row(&self, i: usize) -> (&[u32], &[f32]) {
-        let range = self.offsets[i]..self.offsets[i + 1];
-        (&self.indices[range.clone()], &self.values[range])
-    }
-
-    /// Row offsets, `rows + 1` of them.
-    pub fn offsets(&self) -> &[usize] {
-        &self.offsets
-    }
-
-    /// Column indices, row by row.
-    pub fn indices(&self) -> &[u32] {
-        &self.indices
-    }
-
-    /// Values, row by row.
-    pub fn values(&self) -> &[f32] {
-        &self.values
-    }
-}
-
 /// Checks that row offsets start at 0, never decrease and end at the number of entries.
 ///
 /// [`SparseMatrix::from_csr`] and [`Graph::from_csr`](crate::graph::Graph::from_csr) check this too; a reader that asks
 /// first can name the array of the file in its message.
-pub fn check_offsets(offsets: &[usize], entries: usize) -> Result<()> {
+pub fn check_offsets<T>(offsets: &[T], entries: usize) -> Result<()>
+where
+    T: Copy + PartialOrd + fmt::Display + TryInto<usize>,
+{
+    let is = |offset: T, expected: usize| offset.try_into().is_ok_and(|o| o == expected);
     match offsets.first() {
         None => return Err(Error::Data("the row offsets are empty, but need rows + 1".into())),
-        Some(&first) if first != 0 => {
+        Some(&first) if !is(first, 0) => {
             return Err(Error::Data(format!(
                 "the row offsets start at {first}, but must start at 0"
             )));
@@ -344,7 +223,7 @@ pub fn check_offsets(offsets: &[usize], entries: usize) -> Result<()> {
         )));
     }
     let last = offsets[offsets.len() - 1];
-    if last != entries {
+    if !is(last, entries) {
         return Err(Error::Data(format!(
             "the row offsets end at {last}, but there are {entries} entries"
         )));

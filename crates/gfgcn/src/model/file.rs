@@ -4,15 +4,15 @@
 //! accepted only if writing what was read gives the same bytes again, so that no flipped byte, moved
 //! tensor or stray entry goes unnoticed.
 
-use super::{Model, Training};
-use crate::classifier::Options;
+use super::{Model, Provenance};
+use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::files::{read_file, write_atomically};
-use crate::filter::Filter;
+use crate::head::Head;
 use crate::hex::hex;
 use crate::matrix::Matrix;
 use crate::predictor::Predictor;
-use crate::ridge::columns;
+use crate::ridge::Ridge;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -20,24 +20,24 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The version of the file's layout. Files of a later one are refused, not guessed at.
-pub(super) const SCHEMA: u32 = 1;
+/// The version of the file's layout. Files of another one are refused, not guessed at.
+const SCHEMA: u32 = 2;
 /// The key of the header in the metadata.
 const KEY: &str = "gfgcn";
 
 #[derive(Serialize, Deserialize)]
 struct Header {
     schema: u32,
-    filter: Filter,
-    options: Options,
+    design: Design,
+    ridge: Ridge,
     lambda: f64,
-    classes: Vec<String>,
+    head: Head,
     feature_names: Option<Vec<String>>,
-    training: Training,
+    provenance: Provenance,
     checksum: String,
 }
 
-/// Only what tells a later version from damage.
+/// Only what tells another version from damage.
 #[derive(Deserialize)]
 struct Version {
     schema: u32,
@@ -63,12 +63,12 @@ impl Model {
         let tensors = Tensors::of(&self.predictor);
         let mut header = Header {
             schema: SCHEMA,
-            filter: self.filter,
-            options: self.options,
+            design: self.design.clone(),
+            ridge: self.ridge,
             lambda: self.lambda,
-            classes: self.classes.clone(),
+            head: self.head.clone(),
             feature_names: self.feature_names.clone(),
-            training: self.training.clone(),
+            provenance: self.provenance.clone(),
             checksum: String::new(),
         };
         header.checksum = checksum(&header, &tensors);
@@ -92,11 +92,10 @@ impl Model {
             .and_then(|metadata| metadata.get(KEY))
             .ok_or_else(|| damaged("the file has no gfgcn header"))?;
         match serde_json::from_str::<Version>(header) {
-            Ok(version) if version.schema > SCHEMA => {
+            Ok(Version { schema }) if schema != SCHEMA => {
+                let remedy = if schema > SCHEMA { "use a newer gfgcn" } else { "train it again" };
                 return Err(Error::Format(format!(
-                    "the model has format version {}, but this program reads up to {SCHEMA}; \
-                     use a newer gfgcn",
-                    version.schema
+                    "the model has format version {schema}, but this program reads version {SCHEMA}; {remedy}"
                 )));
             }
             Ok(_) => {}
@@ -108,12 +107,12 @@ impl Model {
             .map_err(|e| damaged(&format!("the tensors cannot be read ({e})")))?;
         let predictor = read_predictor(&header, &tensors).map_err(|why| damaged(&why))?;
         let model = Model {
-            filter: header.filter,
-            options: header.options,
+            design: header.design,
+            ridge: header.ridge,
             lambda: header.lambda,
-            classes: header.classes,
+            head: header.head,
             feature_names: header.feature_names,
-            training: header.training,
+            provenance: header.provenance,
             predictor,
         };
         if model.to_bytes() != bytes {
@@ -182,15 +181,15 @@ impl Tensors {
 }
 
 fn read_predictor(header: &Header, tensors: &SafeTensors<'_>) -> Result<Predictor, String> {
-    let targets = columns(header.classes.len());
-    if header.classes.is_empty() {
+    let targets = header.head.columns();
+    if header.head.names().is_empty() {
         return Err("the model has no classes".into());
     }
     if !(header.lambda > 0.0 && header.lambda.is_finite()) {
         return Err(format!("λ is {}", header.lambda));
     }
     let intercept = doubles(tensors, "intercept", &[Some(targets)])?.1;
-    let predictor = if header.options.kernel.is_linear() {
+    let predictor = if header.ridge.kernel.is_linear() {
         let (shape, weights) = doubles(tensors, "weights", &[None, Some(targets)])?;
         Predictor::linear(matrix(&shape, weights)?, intercept)
     } else {
@@ -206,20 +205,23 @@ fn read_predictor(header: &Header, tensors: &SafeTensors<'_>) -> Result<Predicto
             return Err("tensor support has a value that is not finite".into());
         }
         Predictor::Kernel {
-            kernel: header.options.kernel,
+            kernel: header.ridge.kernel,
             support: matrix(view.shape(), support)?,
             coefficients: matrix(&shape, coefficients)?,
             intercept,
         }
     };
-    if predictor.features() == 0 {
-        return Err("the model has no features".into());
+    let channels = header.design.channels().len();
+    let features = predictor.inputs() / channels;
+    if features == 0 || features * channels != predictor.inputs() {
+        let inputs = predictor.inputs();
+        return Err(format!("{inputs} columns do not belong to a design of {channels} channels"));
     }
     match &header.feature_names {
-        Some(names) if names.len() != predictor.features() => {
-            Err(format!("{} feature names for {} features", names.len(), predictor.features()))
+        Some(names) if names.len() != features => {
+            Err(format!("{} feature names for {features} features", names.len()))
         }
-        _ if !header.options.kernel.is_resolved() => Err("the kernel has no width".into()),
+        _ if !header.ridge.kernel.is_resolved() => Err("the kernel has no width".into()),
         _ => Ok(predictor),
     }
 }

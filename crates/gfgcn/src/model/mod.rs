@@ -5,27 +5,29 @@ mod predict;
 
 pub use predict::Predictions;
 
-use crate::classifier::Options;
-use crate::filter::Filter;
+use crate::design::Design;
+use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::predictor::Predictor;
+use crate::ridge::Ridge;
 use serde::{Deserialize, Serialize};
 
 /// A trained classifier. Made by [`Classifier::fit`](crate::Classifier::fit) or [`Model::load`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    pub(crate) filter: Filter,
-    pub(crate) options: Options,
+    pub(crate) design: Design,
+    /// The kernel's width is filled in.
+    pub(crate) ridge: Ridge,
     pub(crate) lambda: f64,
-    pub(crate) classes: Vec<String>,
+    pub(crate) head: Head,
     pub(crate) feature_names: Option<Vec<String>>,
-    pub(crate) training: Training,
+    pub(crate) provenance: Provenance,
     pub(crate) predictor: Predictor,
 }
 
 /// Where a model came from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Training {
+pub struct Provenance {
     /// The dataset's name.
     pub dataset: String,
     /// The dataset's [fingerprint](crate::data::Dataset::fingerprint).
@@ -39,14 +41,19 @@ pub struct Training {
 }
 
 impl Model {
-    /// The filter.
-    pub fn filter(&self) -> Filter {
-        self.filter
+    /// What it computes from graph and features.
+    pub fn design(&self) -> &Design {
+        &self.design
     }
 
-    /// The options; the kernel's width is filled in.
-    pub fn options(&self) -> Options {
-        self.options
+    /// How that becomes scores; the kernel's width is filled in.
+    pub fn ridge(&self) -> Ridge {
+        self.ridge
+    }
+
+    /// What it predicts.
+    pub fn head(&self) -> &Head {
+        &self.head
     }
 
     /// λ as it was given or chosen.
@@ -56,12 +63,12 @@ impl Model {
 
     /// The names of the classes it can predict.
     pub fn classes(&self) -> &[String] {
-        &self.classes
+        self.head.names()
     }
 
     /// The number of features it expects.
     pub fn features(&self) -> usize {
-        self.predictor.features()
+        self.predictor.inputs() / self.design.channels().len()
     }
 
     /// The names of the features it expects, where the training data gave them.
@@ -69,8 +76,8 @@ impl Model {
         self.feature_names.as_deref()
     }
 
-    /// W (features × targets) and b (one per target) of scores = F W + b, where the kernel is linear. Two
-    /// classes share one target.
+    /// W (columns of the design × targets) and b (one per target) of scores = F W + b, where the kernel is linear.
+    /// Two classes share one target.
     pub fn weights(&self) -> Option<(&Matrix<f64>, &[f64])> {
         match &self.predictor {
             Predictor::Linear { weights, intercept } => Some((weights, intercept)),
@@ -79,7 +86,7 @@ impl Model {
     }
 
     /// Where the model came from.
-    pub fn training(&self) -> &Training {
-        &self.training
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
 }

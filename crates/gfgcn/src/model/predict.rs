@@ -1,21 +1,21 @@
 //! Predicting with a model, on the graph it was trained on or on another one.
 
 use super::Model;
+use crate::context::Context;
 use crate::data::Dataset;
+use crate::driver::{Driver, Rows};
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::filter::FilterBank;
-use crate::graph::Propagator;
+use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::predictor::score_all;
-use crate::ridge::decode;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Scores and labels for every node of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
-    classes: Vec<String>,
+    head: Head,
     /// Nodes × target columns.
     targets: Matrix<f64>,
     notes: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Predictions {
 impl Predictions {
     /// The names of the classes.
     pub fn classes(&self) -> &[String] {
-        &self.classes
+        self.head.names()
     }
 
     /// The number of nodes.
@@ -34,19 +34,18 @@ impl Predictions {
 
     /// The predicted class of a node, a position in [`Predictions::classes`].
     pub fn class(&self, node: usize) -> u32 {
-        decode(self.targets.row(node), self.classes.len())
+        self.head.decode(self.targets.row(node))
     }
 
     /// The name of the predicted class of a node.
     pub fn name(&self, node: usize) -> &str {
-        &self.classes[self.class(node) as usize]
+        &self.classes()[self.class(node) as usize]
     }
 
     /// The score of each class for a node; the largest wins. Two classes share one regression
     /// target, so their scores are s and −s.
     pub fn scores(&self, node: usize) -> Vec<f64> {
-        let row = self.targets.row(node);
-        if self.classes.len() == 2 { vec![-row[0], row[0]] } else { row.to_vec() }
+        self.head.scores(self.targets.row(node))
     }
 
     /// The regression targets, nodes × columns: a score per class, or for two classes the score of the
@@ -69,26 +68,25 @@ impl Model {
     /// both are noted.
     ///
     /// # Errors
-    /// If the number of features differs (without names), or no name is in common.
-    pub fn predict(&self, dataset: &Dataset) -> Result<Predictions> {
+    /// If the number of features differs (without names), no name is in common, scores are not finite, there
+    /// is too little memory, or the work is cancelled.
+    pub fn predict(&self, dataset: &Dataset, context: &Context) -> Result<Predictions> {
         let (features, notes) = self.match_features(dataset)?;
-        let features = self.options.prepare(&features);
-        let propagator = Propagator::new(dataset.graph(), self.options.normalization);
-        let bank = FilterBank::new(&[self.filter], self.options.tolerance);
-        let propagator = propagator.prepared_for(bank.products() * self.predictor.columns());
-        let targets = score_all(&[&self.predictor], &propagator, &bank, &features, None).remove(0);
-        if targets.as_slice().iter().any(|score| !score.is_finite()) {
-            return Err(Error::Data(
-                "the scores overflow; the features are larger than those the model was trained on"
-                    .into(),
-            ));
-        }
-        Ok(Predictions { classes: self.classes.clone(), targets, notes })
-    }
-
-    /// Bytes of memory that [`Model::predict`] takes beyond the dataset, about.
-    pub fn predict_memory(&self, dataset: &Dataset) -> u64 {
-        self.predictor.score_memory(dataset.nodes())
+        context.run(|| {
+            let linear = self.predictor.weights().is_some();
+            let rows = if linear { Rows::of(Vec::new(), dataset.nodes()) } else { Rows::All };
+            let columns = if linear { self.predictor.targets() } else { 0 };
+            let designs = std::slice::from_ref(&self.design);
+            let driver = Driver::on(dataset.graph(), &features, designs, rows, columns);
+            let _lease = context.memory().reserve(
+                "predicting",
+                driver.least_memory() + self.predictor.score_memory(dataset.nodes()),
+                "use a machine with more memory",
+            )?;
+            let filtered = || Ok(driver.run(0..1, context)?.remove(0));
+            let targets = score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0);
+            Ok(Predictions { head: self.head.clone(), targets, notes })
+        })
     }
 
     fn match_features<'a>(&self, dataset: &'a Dataset) -> Result<(Cow<'a, Features>, Vec<String>)> {

@@ -1,16 +1,90 @@
-//! Kernel ridge regression in closed form.
+//! Kernel ridge regression in closed form, on plain matrices: inputs and targets, with no idea of classes.
 //!
-//! [`Targets`] turns classes into numbers and back; [`RidgePath`] factorises once and answers for
-//! every λ, [`Problem`] solves for one; [`Selection`] says how λ is chosen.
+//! [`RidgePath`] factorises once and answers for every λ, [`Problem`] solves for one; [`Selection`] says how λ is
+//! chosen, and a [`Ridge`] is everything that decides a solution besides the data.
 
 mod path;
 mod problem;
 mod select;
-mod targets;
 
 pub use path::{RidgePath, Solution};
 pub use problem::Problem;
 pub use select::{Candidate, Selection, penalty_grid};
-pub(crate) use select::{PENALTIES, Verdict, best, no_usable_penalty, squared_distance};
-pub(crate) use targets::columns;
-pub use targets::{Targets, decode};
+pub(crate) use select::{PENALTIES, Verdict, best, no_usable_penalty};
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::linalg::gram_of_rows;
+use crate::matrix::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// How filtered features become scores.
+///
+/// | field | meaning | default |
+/// |---|---|---|
+/// | `kernel` | similarity of two nodes' filtered features | linear |
+/// | `selection` | how λ is chosen | exact leave-one-out |
+/// | `intercept` | fit a constant per target | no |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ridge {
+    /// The similarity of two nodes' filtered features.
+    pub kernel: Kernel,
+    /// How λ is chosen.
+    pub selection: Selection,
+    /// Whether a constant is fitted per target.
+    pub intercept: bool,
+}
+
+/// The ridge problem of some training nodes on its smaller side.
+pub(crate) struct Posed {
+    /// The kernel, its width filled in.
+    pub(crate) kernel: Kernel,
+    pub(crate) problem: Problem,
+    /// The filtered features of the training nodes, where predictions need them.
+    pub(crate) train: Option<Matrix<f64>>,
+}
+
+impl Ridge {
+    /// Poses the problem of filtered training features (training nodes × features).
+    pub(crate) fn pose(&self, train: Matrix<f64>, context: &Context) -> Result<Posed> {
+        let overflow = || {
+            Error::Data(
+                "the filtered features overflow single precision; divide the features by a large \
+                 number first (predictions do not depend on their scale)"
+                    .into(),
+            )
+        };
+        if self.kernel.is_linear() && train.rows() <= train.cols() {
+            let gram = gram_of_rows(&train, context)?;
+            // A squared length is finite exactly if every entry is.
+            return if (0..gram.rows()).all(|i| gram[(i, i)].is_finite()) {
+                Ok(Posed { kernel: self.kernel, problem: Problem::Dual(gram), train: Some(train) })
+            } else {
+                Err(overflow())
+            };
+        }
+        if train.as_slice().iter().any(|value| !value.is_finite()) {
+            return Err(overflow());
+        }
+        let kernel = self.kernel.resolve(&train);
+        if kernel.is_linear() {
+            return Ok(Posed { kernel, problem: Problem::Primal(train), train: None });
+        }
+        // Other kernels only have the dual side.
+        let gram = kernel.matrix(&train, &train, context)?;
+        Ok(Posed { kernel, problem: Problem::Dual(gram), train: Some(train) })
+    }
+
+    /// Bytes for one closed-form solution: the training features, the smaller system, the path.
+    pub(crate) fn memory(&self, train: usize, features: usize) -> u64 {
+        let (train, features) = (train as u64, features as u64);
+        let size = if self.kernel.is_linear() { train.min(features) } else { train };
+        8 * (train * features * 2 + size * size * 2 + train * size)
+    }
+
+    /// Whether the validation part of a split has a say.
+    pub fn uses_validation(&self) -> bool {
+        self.selection == Selection::Validation
+    }
+}

@@ -17,11 +17,10 @@
 //! null vector in it, and the left-out residual would go to zero with ξ. The primal form
 //! centres F and adds the leverage 1/n of the mean.
 
-use super::targets::Targets;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::linalg::{ShiftedFactor, Tridiagonal, gram_of_columns, multiply, multiply_transposed};
 use crate::matrix::Matrix;
-use crate::stop::checkpoint;
 use rayon::prelude::*;
 
 /// The ridge problems of all λ for one set of training nodes.
@@ -33,7 +32,8 @@ pub struct RidgePath {
     rows: Matrix<f64>,
     /// Zᵀ Y.
     right_side: Matrix<f64>,
-    targets: Targets,
+    /// Y.
+    targets: Matrix<f64>,
     scale: f64,
     intercept: Option<Means>,
 }
@@ -66,54 +66,67 @@ pub struct Solution {
 impl RidgePath {
     /// min_W ½‖F W − Y‖² + ξ/2 ‖W‖² for the linear kernel, by FᵀF.
     ///
-    /// `features` is F, training nodes × features. Cheaper than the dual form when there are fewer
-    /// features than training nodes.
-    pub fn primal(mut features: Matrix<f64>, targets: Targets, intercept: bool) -> Self {
+    /// `features` is F, training nodes × features; `targets` is Y, training nodes × targets. Cheaper than the dual
+    /// form when there are fewer features than training nodes.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub fn primal(
+        mut features: Matrix<f64>,
+        targets: Matrix<f64>,
+        intercept: bool,
+        context: &Context,
+    ) -> Result<Self> {
         let n = features.rows();
         let means = intercept.then(|| {
-            let means =
-                Means { targets: targets.matrix().column_means(), inputs: features.column_means() };
+            let means = Means { targets: targets.column_means(), inputs: features.column_means() };
             features.add_to_rows(-1.0, &means.inputs);
             means
         });
         let squares: f64 = features.as_slice().iter().map(|v| v * v).sum();
-        let reduced = Tridiagonal::reduce(gram_of_columns(&features));
-        reduced.rotate_rows(&mut features);
-        RidgePath::assemble(Form::Primal, reduced, features, targets, squares / n as f64, means)
+        let reduced = Tridiagonal::reduce(gram_of_columns(&features, context)?, context)?;
+        reduced.rotate_rows(&mut features, context)?;
+        let scale = squares / n as f64;
+        RidgePath::assemble(Form::Primal, reduced, features, targets, scale, means, context)
     }
 
     /// α = (M + ξI)⁻¹ Y for any kernel matrix M of the training nodes.
-    pub fn dual(gram: Matrix<f64>, targets: Targets, intercept: bool) -> Self {
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub fn dual(
+        gram: Matrix<f64>,
+        targets: Matrix<f64>,
+        intercept: bool,
+        context: &Context,
+    ) -> Result<Self> {
         let n = gram.rows();
-        if intercept {
-            let means =
-                Means { targets: targets.matrix().column_means(), inputs: gram.column_means() };
-            let (reflected, mut rows) = without_constants(gram);
-            let scale = trace(&reflected) / n as f64;
-            let reduced = Tridiagonal::reduce(reflected);
-            reduced.rotate_rows(&mut rows);
-            RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, Some(means))
+        let means = intercept
+            .then(|| Means { targets: targets.column_means(), inputs: gram.column_means() });
+        let (system, mut rows) = if intercept {
+            without_constants(gram)
         } else {
-            let scale = trace(&gram) / n as f64;
-            let reduced = Tridiagonal::reduce(gram);
-            let mut rows = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
-            reduced.rotate_rows(&mut rows);
-            RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, None)
-        }
+            (gram, Matrix::from_fn(n, n, |i, j| f64::from(i == j)))
+        };
+        let scale = trace(&system) / n as f64;
+        let reduced = Tridiagonal::reduce(system, context)?;
+        reduced.rotate_rows(&mut rows, context)?;
+        RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, means, context)
     }
 
     fn assemble(
         form: Form,
         reduced: Tridiagonal,
         rows: Matrix<f64>,
-        targets: Targets,
+        targets: Matrix<f64>,
         scale: f64,
         intercept: Option<Means>,
-    ) -> Self {
-        let right_side = multiply_transposed(&rows, targets.matrix());
+        context: &Context,
+    ) -> Result<Self> {
+        let right_side = multiply_transposed(&rows, &targets, context)?;
         // Features that are all zero have no scale of their own.
         let scale = if scale > 0.0 { scale } else { 1.0 };
-        RidgePath { form, reduced, rows, right_side, targets, scale, intercept }
+        Ok(RidgePath { form, reduced, rows, right_side, targets, scale, intercept })
     }
 
     /// The mean of M's diagonal (centred with an intercept): the unit in which penalties are
@@ -122,8 +135,8 @@ impl RidgePath {
         self.scale
     }
 
-    /// The training targets.
-    pub fn targets(&self) -> &Targets {
+    /// Y.
+    pub fn targets(&self) -> &Matrix<f64> {
         &self.targets
     }
 
@@ -131,29 +144,36 @@ impl RidgePath {
     ///
     /// # Errors
     /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision.
-    pub fn solve(&self, xi: f64) -> Result<Solution> {
+    pub fn solve(&self, xi: f64, context: &Context) -> Result<Solution> {
         let factor = self
             .reduced
             .shift(xi)
             .map_err(|pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() })?;
-        Ok(self.finish(&factor.solve(&self.right_side)))
+        self.finish(&factor.solve(&self.right_side), context)
     }
 
     /// Solves for several penalties, their target columns side by side.
     ///
     /// The second value says which penalties were large enough for double precision; the columns
     /// of the others are zero.
-    pub fn solve_side_by_side(&self, penalties: &[f64]) -> (Solution, Vec<bool>) {
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub fn solve_side_by_side(
+        &self,
+        penalties: &[f64],
+        context: &Context,
+    ) -> Result<(Solution, Vec<bool>)> {
         let factors = self.factors(penalties);
         let usable = factors.iter().map(Option::is_some).collect();
-        (self.finish(&self.rotated_solutions(&factors)), usable)
+        Ok((self.finish(&self.rotated_solutions(&factors), context)?, usable))
     }
 
     /// From B to the coefficients of the inputs and the intercept of each column.
-    fn finish(&self, rotated: &Matrix<f64>) -> Solution {
+    fn finish(&self, rotated: &Matrix<f64>, context: &Context) -> Result<Solution> {
         let coefficients = match self.form {
-            Form::Primal => self.reduced.rotate_back(rotated),
-            Form::Dual => multiply(&self.rows, rotated),
+            Form::Primal => self.reduced.rotate_back(rotated, context)?,
+            Form::Dual => multiply(&self.rows, rotated, context)?,
         };
         let mut intercept = vec![0.0; coefficients.cols()];
         if let Some(means) = &self.intercept {
@@ -164,7 +184,7 @@ impl RidgePath {
                     - inputs.map(|(j, mean)| mean * coefficients[(j, c)]).sum::<f64>();
             }
         }
-        Solution { coefficients, intercept }
+        Ok(Solution { coefficients, intercept })
     }
 
     /// What the model trained without each node predicts for it, for several penalties.
@@ -172,25 +192,29 @@ impl RidgePath {
     /// Per penalty, calls `visit(sum, node, prediction)` for the training nodes in chunks and
     /// `combine`s the chunks' sums in the order of the nodes. `None` stands for a penalty too small
     /// for double precision.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
     pub fn leave_one_out<S: Default + Clone + Send>(
         &self,
         penalties: &[f64],
+        context: &Context,
         visit: impl Fn(&mut S, usize, &[f64]) + Sync,
         combine: impl Fn(&mut S, S),
-    ) -> Vec<Option<S>> {
+    ) -> Result<Vec<Option<S>>> {
         /// Nodes per task.
         const CHUNK: usize = 128;
         let factors = self.factors(penalties);
-        let t = self.targets.matrix().cols();
+        let t = self.targets.cols();
         let solutions = self.rotated_solutions(&factors);
         let nodes = self.rows.rows();
         let chunks: Vec<Vec<S>> = (0..nodes.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
-                checkpoint();
+                context.check()?;
                 let range = chunk * CHUNK..nodes.min((chunk + 1) * CHUNK);
                 let rows: Vec<usize> = range.clone().collect();
-                let fitted = multiply(&self.rows.select_rows(&rows), &solutions);
+                let fitted = multiply(&self.rows.select_rows(&rows), &solutions, context)?;
                 let forms = self.quadratic_forms(&factors, range.clone());
                 let mut sums = vec![S::default(); penalties.len()];
                 let mut left_out = vec![0.0; t];
@@ -201,14 +225,14 @@ impl RidgePath {
                         visit(&mut sums[p], node, &left_out);
                     }
                 }
-                sums
+                Ok(sums)
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let mut total = vec![S::default(); penalties.len()];
         for sums in chunks {
             total.iter_mut().zip(sums).for_each(|(total, sum)| combine(total, sum));
         }
-        total.into_iter().zip(&factors).map(|(sum, f)| f.as_ref().map(|_| sum)).collect()
+        Ok(total.into_iter().zip(&factors).map(|(sum, f)| f.as_ref().map(|_| sum)).collect())
     }
 
     fn factors(&self, penalties: &[f64]) -> Vec<Option<ShiftedFactor>> {
@@ -258,7 +282,7 @@ impl RidgePath {
 
     /// The left-out prediction of a node from V_i and q_i.
     fn without(&self, node: usize, fitted: &[f64], form: f64, out: &mut [f64]) {
-        let targets = self.targets.matrix().row(node);
+        let targets = self.targets.row(node);
         let means = self.intercept.as_ref().map(|m| m.targets.as_slice());
         for (t, out) in out.iter_mut().enumerate() {
             let residual = match self.form {

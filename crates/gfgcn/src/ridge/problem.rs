@@ -1,7 +1,7 @@
 //! One ridge problem: solved for one λ by a Cholesky factorisation, or turned into a path.
 
 use super::path::{RidgePath, Solution};
-use super::targets::Targets;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, gram_of_columns, multiply_transposed};
 use crate::matrix::Matrix;
@@ -9,11 +9,10 @@ use crate::matrix::Matrix;
 /// The data of a ridge problem, by the side it is solved on.
 ///
 /// ```
-/// use gfgcn::matrix::Matrix;
-/// use gfgcn::ridge::{Problem, Targets};
+/// use gfgcn::{context::Context, matrix::Matrix, ridge::Problem};
 /// let features = Matrix::from_fn(3, 1, |i, _| i as f64 - 1.0);
-/// let targets = Targets::encode(vec![0, 0, 1], 2);
-/// let solution = Problem::Primal(features).solve(&targets, false, 1.0)?;
+/// let targets = Matrix::from_rows(3, 1, vec![-1.0, -1.0, 1.0])?;
+/// let solution = Problem::Primal(features).solve(&targets, false, 1.0, &Context::default())?;
 /// assert!((solution.coefficients[(0, 0)] - 2.0 / 3.0).abs() < 1e-12);
 /// # Ok::<(), gfgcn::Error>(())
 /// ```
@@ -26,11 +25,19 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Prepares the solutions of all λ.
-    pub fn path(self, targets: Targets, intercept: bool) -> RidgePath {
+    /// Prepares the solutions of all λ for the targets Y, training nodes × targets.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub fn path(
+        self,
+        targets: Matrix<f64>,
+        intercept: bool,
+        context: &Context,
+    ) -> Result<RidgePath> {
         match self {
-            Problem::Primal(features) => RidgePath::primal(features, targets, intercept),
-            Problem::Dual(gram) => RidgePath::dual(gram, targets, intercept),
+            Problem::Primal(features) => RidgePath::primal(features, targets, intercept, context),
+            Problem::Dual(gram) => RidgePath::dual(gram, targets, intercept, context),
         }
     }
 
@@ -38,10 +45,16 @@ impl Problem {
     ///
     /// # Errors
     /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision.
-    pub fn solve(self, targets: &Targets, intercept: bool, xi: f64) -> Result<Solution> {
+    pub fn solve(
+        self,
+        targets: &Matrix<f64>,
+        intercept: bool,
+        xi: f64,
+        context: &Context,
+    ) -> Result<Solution> {
         match self {
-            Problem::Primal(features) => solve_primal(features, targets, intercept, xi),
-            Problem::Dual(gram) => solve_dual(gram, targets, intercept, xi),
+            Problem::Primal(features) => solve_primal(features, targets, intercept, xi, context),
+            Problem::Dual(gram) => solve_dual(gram, targets, intercept, xi, context),
         }
     }
 }
@@ -49,20 +62,21 @@ impl Problem {
 /// W = (FᵀF + ξI)⁻¹ FᵀY, with centred F for an intercept.
 fn solve_primal(
     mut features: Matrix<f64>,
-    targets: &Targets,
+    targets: &Matrix<f64>,
     intercept: bool,
     xi: f64,
+    context: &Context,
 ) -> Result<Solution> {
     let means = intercept.then(|| {
         let means = features.column_means();
         features.add_to_rows(-1.0, &means);
         means
     });
-    let factor = factorise(gram_of_columns(&features), xi)?;
-    let coefficients = factor.solve(multiply_transposed(&features, targets.matrix()));
+    let factor = factorise(gram_of_columns(&features, context)?, xi, context)?;
+    let coefficients = factor.solve(multiply_transposed(&features, targets, context)?, context)?;
     let mut constants = vec![0.0; coefficients.cols()];
     if let Some(means) = means {
-        let of_targets = targets.matrix().column_means();
+        let of_targets = targets.column_means();
         for (c, constant) in constants.iter_mut().enumerate() {
             let of_scores: f64 =
                 means.iter().enumerate().map(|(j, mean)| mean * coefficients[(j, c)]).sum();
@@ -73,13 +87,19 @@ fn solve_primal(
 }
 
 /// α = (M + ξI)⁻¹ (Y − 1bᵀ); b is 0, or with an intercept makes the columns of α sum to 0.
-fn solve_dual(gram: Matrix<f64>, targets: &Targets, intercept: bool, xi: f64) -> Result<Solution> {
+fn solve_dual(
+    gram: Matrix<f64>,
+    targets: &Matrix<f64>,
+    intercept: bool,
+    xi: f64,
+    context: &Context,
+) -> Result<Solution> {
     let n = gram.rows();
-    let factor = factorise(gram, xi)?;
-    let mut coefficients = factor.solve(targets.matrix().clone());
+    let factor = factorise(gram, xi, context)?;
+    let mut coefficients = factor.solve(targets.clone(), context)?;
     let mut constants = vec![0.0; coefficients.cols()];
     if intercept {
-        let ones = factor.solve(Matrix::from_fn(n, 1, |_, _| 1.0));
+        let ones = factor.solve(Matrix::from_fn(n, 1, |_, _| 1.0), context)?;
         let total: f64 = ones.as_slice().iter().sum();
         for (c, constant) in constants.iter_mut().enumerate() {
             let sum: f64 = (0..n).map(|i| coefficients[(i, c)]).sum();
@@ -90,8 +110,8 @@ fn solve_dual(gram: Matrix<f64>, targets: &Targets, intercept: bool, xi: f64) ->
     Ok(Solution { coefficients, intercept: constants })
 }
 
-fn factorise(mut symmetric: Matrix<f64>, xi: f64) -> Result<Cholesky> {
+fn factorise(mut symmetric: Matrix<f64>, xi: f64, context: &Context) -> Result<Cholesky> {
     (0..symmetric.rows()).for_each(|i| symmetric[(i, i)] += xi);
-    Cholesky::new(symmetric)
+    Cholesky::new(symmetric, context)?
         .map_err(|pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() })
 }

@@ -11,7 +11,10 @@
 //! it (after the bias-corrected cross-validation of Tsamardinos and others, 2018).
 
 use super::{Combination, Contender};
-use crate::ridge::{RidgePath, Verdict, decode, squared_distance};
+use crate::context::Context;
+use crate::error::Result;
+use crate::head::Targets;
+use crate::ridge::{Candidate, RidgePath, Verdict};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -40,9 +43,21 @@ pub(super) struct Trials {
 
 #[derive(Clone, Default)]
 struct LeftOut {
+    /// Over all nodes.
+    all: Candidate,
     /// One bit per training node, in order.
     correct: Bits,
-    squared_error: f64,
+    /// One per training node.
+    squared_errors: Vec<f32>,
+}
+
+impl LeftOut {
+    /// The squared error on some nodes: what breaks ties among them must not know of the others.
+    fn squared_error(&self, within: Option<&Bits>) -> f64 {
+        let Some(within) = within else { return self.all.squared_error };
+        let errors = self.squared_errors.iter().enumerate();
+        errors.filter(|(node, _)| within.contains(*node)).map(|(_, &error)| f64::from(error)).sum()
+    }
 }
 
 /// A set of training nodes.
@@ -55,6 +70,10 @@ impl Bits {
             self.0.resize(k / 64 + 1, 0);
         }
         self.0[k / 64] |= 1 << (k % 64);
+    }
+
+    fn contains(&self, k: usize) -> bool {
+        self.0.get(k / 64).is_some_and(|word| word >> (k % 64) & 1 == 1)
     }
 
     fn count(&self, within: Option<&Bits>) -> usize {
@@ -87,44 +106,51 @@ impl Trials {
         combination: Combination,
         path: &RidgePath,
         penalties: Vec<f64>,
-        classes: usize,
-    ) -> Self {
-        let (targets, truth) = (path.targets().matrix(), path.targets().classes());
+        targets: &Targets,
+        context: &Context,
+    ) -> Result<Self> {
         let left_out = path.leave_one_out(
             &penalties,
+            context,
             |sum: &mut LeftOut, node, prediction| {
-                if decode(prediction, classes) == truth[node] {
+                let (correct, squared_error) = targets.judge(node, prediction);
+                sum.all.count(correct, squared_error);
+                sum.squared_errors.push(squared_error as f32);
+                if correct {
                     sum.correct.insert(node);
                 }
-                sum.squared_error += squared_distance(prediction, targets.row(node));
             },
             |sum, other| {
+                sum.all.add(other.all);
+                sum.squared_errors.extend(other.squared_errors);
                 sum.correct.union(&other.correct);
-                sum.squared_error += other.squared_error;
             },
-        );
-        Trials { combination, penalties, nodes: truth.len(), left_out }
+        )?;
+        Ok(Trials { combination, penalties, nodes: targets.classes().len(), left_out })
     }
 
     /// The best λ, counting only some nodes.
     fn best(&self, within: Option<&Bits>) -> Option<Verdict> {
-        let results = self.left_out.iter().map(|trial| {
-            trial.as_ref().map(|trial| (trial.correct.count(within), trial.squared_error))
-        });
-        Verdict::best_of(&results.collect::<Vec<_>>())
+        let correct: Vec<Option<usize>> = self
+            .left_out
+            .iter()
+            .map(|trial| trial.as_ref().map(|trial| trial.correct.count(within)))
+            .collect();
+        let squared_error = |position: usize| {
+            self.left_out[position].as_ref().map_or(0.0, |trial| trial.squared_error(within))
+        };
+        Verdict::best_of(&correct, squared_error)
     }
 
     pub(super) fn contender(&self, position: usize) -> Contender {
-        let Combination { filter, kernel, row_normalize } = self.combination;
-        let trial = self.left_out[position].as_ref().expect("a winner was judged");
-        let nodes = self.nodes as f64;
+        let Combination { design, kernel } = self.combination.clone();
+        let all = self.left_out[position].as_ref().expect("a winner was judged").all;
         Contender {
-            filter,
+            design,
             kernel,
-            row_normalize,
             lambda: self.penalties[position].recip(),
-            accuracy: trial.correct.count(None) as f64 / nodes,
-            squared_error: trial.squared_error / nodes,
+            accuracy: all.accuracy(),
+            squared_error: all.squared_error / self.nodes as f64,
         }
     }
 }
@@ -205,6 +231,31 @@ mod tests {
         assert_eq!((a.count(None), a.count(Some(&b)), b.count(Some(&a))), (4, 2, 2));
         a.union(&b);
         assert_eq!(a.count(None), 5);
+    }
+
+    /// Two λ that are equally right on the nodes that choose: what is known of the others must not decide.
+    #[test]
+    fn ties_are_broken_by_the_nodes_that_choose_alone() {
+        let left_out = |errors: [f32; 4]| {
+            let all = Candidate {
+                correct: 4,
+                total: 4,
+                squared_error: errors.iter().map(|&error| f64::from(error)).sum(),
+            };
+            Some(LeftOut { all, correct: bits(0..4), squared_errors: errors.to_vec() })
+        };
+        let design = crate::filter::Filter::sgc(2).unwrap().into();
+        let trials = Trials {
+            combination: Combination { design, kernel: crate::kernel::Kernel::Linear },
+            penalties: vec![1.0, 0.1],
+            nodes: 4,
+            // The first is better on nodes 0 and 1, the second on all four together.
+            left_out: vec![left_out([0.1, 0.1, 0.9, 0.9]), left_out([0.2, 0.2, 0.1, 0.1])],
+        };
+        let position = |within: Option<&Bits>| trials.best(within).unwrap().position;
+        assert_eq!(position(Some(&bits([0, 1]))), 0);
+        assert_eq!(position(Some(&bits([2, 3]))), 1);
+        assert_eq!(position(None), 1);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Choosing everything at once: filter, depth, τ, T, kernel, row normalisation and λ, jointly, by exact
+//! Choosing everything at once: filter, depth, τ, T, kernel, row scaling and λ, jointly, by exact
 //! leave-one-out on the training labels.
 //!
 //! One propagation serves all filters, one factorisation all λ of a filter and kernel. With many
@@ -9,15 +9,18 @@ mod judge;
 
 pub use judge::Expected;
 
-use crate::classifier::{Classifier, Options, Task};
+use crate::classifier::Classifier;
+use crate::context::Context;
 use crate::data::{Dataset, Labels};
+use crate::design::{Design, RowScaling};
+use crate::driver::{Driver, Explanation, Rows, Scoring, Systems, distinct};
 use crate::error::{Error, Result};
-use crate::filter::{DEFAULT_DEPTH, DEFAULT_TAU, DEFAULT_TIME, Filter};
-use crate::graph::Propagator;
+use crate::filter::{DEFAULT_DEPTH, DEFAULT_TAU, DEFAULT_TIME, Filter, Tolerance};
+use crate::graph::Operator;
+use crate::head::Supervision;
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
-use crate::plan::{Explanation, Plan, Scoring, Systems};
-use crate::ridge::{Selection, no_usable_penalty, penalty_grid};
+use crate::ridge::{Ridge, no_usable_penalty, penalty_grid};
 use crate::split::Split;
 use judge::Trials;
 use rayon::prelude::*;
@@ -32,34 +35,33 @@ const KERNELS_UP_TO: usize = 2000;
 /// Bytes that filtered features may take at a time.
 const FILTERED_BYTES: u64 = 1 << 30;
 
-/// What is searched. Every filter is tried with every kernel and row normalisation, each at 25
-/// values of λ. The first of each list together are the incumbent, which is only replaced by a
-/// combination that is better beyond chance.
+/// What is searched. Every design is tried with every kernel, each at 25 values of λ. The first of each list
+/// together are the incumbent, which is only replaced by a combination that is better beyond chance.
 ///
 /// ```no_run
-/// # use gfgcn::{data::Dataset, split::Split, tune::Search};
+/// # use gfgcn::{context::Context, data::Dataset, split::Split, tune::Search};
 /// # fn example(dataset: &Dataset, split: &Split) -> gfgcn::Result<()> {
-/// let tuned = Search::default().run(dataset, split, &|| ())?;
+/// let context = Context::default();
+/// let tuned = Search::default().run(dataset, split, &context)?;
 /// println!("expected accuracy {:.1} %", 100.0 * tuned.expected.accuracy);
-/// let model = tuned.classifier().fit(dataset, split)?;
+/// let model = tuned.classifier().fit(dataset, split, &context)?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// The filters.
-    pub filters: Vec<Filter>,
+    /// The designs.
+    pub designs: Vec<Design>,
     /// The kernels; only the linear one is tried with more than 2000 training nodes.
     pub kernels: Vec<Kernel>,
-    /// Whether each node's features are divided by their sum first.
-    pub row_normalize: Vec<bool>,
-    /// Everything else: the normalisation of the adjacency, the intercept, the tolerance.
-    pub options: Options,
+    /// Whether a constant is fitted per class.
+    pub intercept: bool,
 }
 
 impl Default for Search {
     /// The incumbent, SSGC at depth 8; depths 1 to 8 of SGC, 2 to 32 of SSGC with three values of τ,
-    /// diffusion times 1 to 12 of DGC, and no filter at all.
+    /// diffusion times 1 to 12 of DGC, and no filter at all; each with the features as they are and divided by
+    /// their sums; linear, RBF and cosine kernels.
     fn default() -> Self {
         let incumbent = [Filter::ssgc(DEFAULT_DEPTH, DEFAULT_TAU)];
         let sgc = [1, 2, 3, 4, 6, 8].map(Filter::sgc);
@@ -71,25 +73,30 @@ impl Default for Search {
         let dgc = [1.0, 2.0, 3.5, DEFAULT_TIME, 8.0, 12.0].map(|time| Filter::dgc(64, time));
         // The features as they are, for graphs that say nothing about the classes.
         let none = [Filter::ssgc(1, 1.0)];
-        let filters = incumbent.into_iter().chain(sgc).chain(ssgc).chain(dgc).chain(none);
+        let filters: Vec<Filter> = incumbent
+            .into_iter()
+            .chain(sgc)
+            .chain(ssgc)
+            .chain(dgc)
+            .chain(none)
+            .map(|filter| filter.expect("within the ranges"))
+            .collect();
+        let with = |rows| filters.iter().map(move |&filter| Design::from(filter).with_rows(rows));
         Search {
-            filters: filters.map(|filter| filter.expect("within the ranges")).collect(),
+            designs: [RowScaling::Plain, RowScaling::Sum].into_iter().flat_map(with).collect(),
             kernels: vec![Kernel::Linear, Kernel::Rbf { gamma: None }, Kernel::Cosine],
-            row_normalize: vec![false, true],
-            options: Options::default(),
+            intercept: false,
         }
     }
 }
 
-/// One combination of filter, kernel and row normalisation, at its best λ.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// One combination of design and kernel, at its best λ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Contender {
-    /// The filter.
-    pub filter: Filter,
+    /// The design.
+    pub design: Design,
     /// The kernel, as it was asked for.
     pub kernel: Kernel,
-    /// Whether each node's features are divided by their sum first.
-    pub row_normalize: bool,
     /// λ.
     pub lambda: f64,
     /// The share of left-out training nodes whose class was predicted, 0 to 1.
@@ -111,120 +118,124 @@ pub struct Tuned {
     pub tried: usize,
     /// Training nodes of the sample on which all met first, if they did.
     pub sample: Option<usize>,
-    options: Options,
+    intercept: bool,
 }
 
 impl Tuned {
-    /// The chosen combination, ready to be trained; λ is chosen by leave-one-out once more, which gives
-    /// the same.
+    /// The chosen combination, ready to be trained on the same data and split. λ is chosen by leave-one-out once more,
+    /// from the same numbers to the last bit, so it is the λ of the board.
     pub fn classifier(&self) -> Classifier {
-        let Contender { filter, kernel, row_normalize, .. } = self.board[self.chosen];
-        Classifier::new(filter).options(Options { kernel, row_normalize, ..self.options })
+        let Contender { design, kernel, .. } = &self.board[self.chosen];
+        let ridge = Ridge { kernel: *kernel, intercept: self.intercept, ..Ridge::default() };
+        Classifier::new(design.clone()).with_ridge(ridge)
     }
 }
 
 /// A combination before it is tried.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Combination {
-    filter: Filter,
+    design: Design,
     kernel: Kernel,
-    row_normalize: bool,
 }
 
 impl Search {
-    /// Tries everything on the training part of a split. `progress` is told after each filter.
+    /// With another operator in every design.
+    #[must_use]
+    pub fn with_operator(self, operator: Operator) -> Self {
+        self.map_designs(|design| design.with_operator(operator))
+    }
+
+    /// With another tolerance in every design.
+    #[must_use]
+    pub fn with_tolerance(self, tolerance: Tolerance) -> Self {
+        self.map_designs(|design| design.with_tolerance(tolerance))
+    }
+
+    fn map_designs(self, change: impl Fn(Design) -> Design) -> Self {
+        Search { designs: self.designs.into_iter().map(change).collect(), ..self }
+    }
+
+    /// Tries everything on the training part of a split; the context's observer is told after each design.
     ///
     /// # Errors
     /// Nothing to search, or what [`Classifier::fit`] refuses.
-    pub fn run(
-        &self,
-        dataset: &Dataset,
-        split: &Split,
-        progress: &(dyn Fn() + Sync),
-    ) -> Result<Tuned> {
-        let options = Options { selection: Selection::LeaveOneOut, ..self.options };
+    pub fn run(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Tuned> {
         let combinations = self.combinations(split.train().len());
         if combinations.is_empty() {
             return Err(Error::Data("there is no combination to search".into()));
         }
-        let tried = combinations.len();
-        let course = Course { dataset, options, progress };
-        let Some(sample) = sample(dataset.labels(), split)? else {
-            let trials = course.run(combinations, split)?;
-            return course.finish(&trials, tried, None);
-        };
-        let heats = course.run(combinations, &sample)?;
-        // The incumbent is always among them, and stays the first.
-        let best = judge::ranking(&heats).into_iter().map(|(k, _)| k).filter(|&k| k > 0);
-        let finalists = std::iter::once(0).chain(best).take(FINALISTS);
-        let trials = course.run(finalists.map(|k| heats[k].combination).collect(), split)?;
-        course.finish(&trials, tried, Some(sample.train().len()))
+        context.run(|| {
+            let _lease = context.memory().reserve(
+                "the search",
+                self.least_memory(dataset, split)?,
+                "train on fewer nodes, or use a machine with more memory",
+            )?;
+            let tried = combinations.len();
+            let course = Course { dataset, intercept: self.intercept, context };
+            let Some(sample) = sample(dataset.labels(), split)? else {
+                let trials = course.run(combinations, split)?;
+                return course.finish(&trials, tried, None);
+            };
+            let heats = course.run(combinations, &sample)?;
+            // The incumbent is always among them, and stays the first.
+            let best = judge::ranking(&heats).into_iter().map(|(k, _)| k).filter(|&k| k > 0);
+            let finalists = std::iter::once(0).chain(best).take(FINALISTS);
+            let finalists = finalists.map(|k| heats[k].combination.clone()).collect();
+            let trials = course.run(finalists, split)?;
+            course.finish(&trials, tried, Some(sample.train().len()))
+        })
     }
 
-    /// How often `progress` will be told.
-    pub fn steps(&self, split: &Split) -> usize {
-        let all = self.filters.len() * self.row_normalize.len();
-        all + if split.train().len() > SAMPLE { FINALISTS } else { 0 }
+    /// How often the observer will be told.
+    pub fn steps(&self, split: &Split) -> u64 {
+        let finals = if split.train().len() > SAMPLE { FINALISTS } else { 0 };
+        (self.designs.len() + finals) as u64
     }
 
-    /// What [`Search::run`] will do first, with the features as they are: on the sample, where
-    /// there is one.
+    /// What [`Search::run`] will do first: on the sample, where there is one.
     ///
     /// # Errors
     /// As [`Search::run`].
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let sample = sample(dataset.labels(), split)?;
         let train = sample.as_ref().unwrap_or(split).train();
-        let (features, tolerance) = (dataset.features(), self.options.tolerance);
-        let rows = Some(train.to_vec());
-        let plan =
-            Plan::new(dataset.graph(), features, &self.filters, tolerance, rows, FILTERED_BYTES);
+        let driver = self.driver(dataset, train);
         let count = self.combinations(split.train().len()).len();
-        let systems = Systems::new(count, train.len(), features.cols(), true, false);
-        Ok(plan.explain(systems, |_| Scoring::Later))
+        let systems = Systems::new(count, train.len(), driver.columns(0), &Ridge::default());
+        Ok(driver.explain(FILTERED_BYTES, systems, Scoring::Later))
     }
 
-    /// Bytes of memory that [`Search::run`] takes beyond the dataset, about.
-    ///
-    /// # Errors
-    /// As [`Search::run`].
-    pub fn memory_needed(&self, dataset: &Dataset, split: &Split) -> Result<u64> {
-        let threads = rayon::current_num_threads() as u64;
-        let features = dataset.features().cols() as u64;
-        let train = split.train().len() as u64;
-        let heats = threads * self.options.solve_memory(train.min(SAMPLE as u64), features);
-        let finals = FINALISTS as u64 * 4 * train * features
-            + threads.min(FINALISTS as u64) * self.options.solve_memory(train, features);
-        let solving = if train > SAMPLE as u64 { heats.max(finals) } else { heats };
-        // The features once more, divided by their sums.
-        let prepared = 8 * dataset.features().nonzeros() as u64;
-        Ok(self.explain(dataset, split)?.cost.memory + solving + prepared)
+    fn driver<'d>(&self, dataset: &'d Dataset, train: &[usize]) -> Driver<'d> {
+        Driver::new(dataset, &self.designs, Rows::of(train.to_vec(), dataset.nodes()), 0)
+    }
+
+    fn least_memory(&self, dataset: &Dataset, split: &Split) -> Result<u64> {
+        let threads = rayon::current_num_threads();
+        let train = split.train().len();
+        let sample = sample(dataset.labels(), split)?;
+        let first = sample.as_ref().unwrap_or(split).train();
+        let driver = self.driver(dataset, first);
+        let columns = (0..self.designs.len()).map(|k| driver.columns(k)).max().unwrap_or(0);
+        let linear = self.combinations(train).iter().all(|c| c.kernel.is_linear());
+        let kernel = if linear { Kernel::Linear } else { Kernel::Cosine };
+        let ridge = Ridge { kernel, ..Ridge::default() };
+        let heats = threads as u64 * ridge.memory(first.len(), columns);
+        let finals = FINALISTS as u64 * 4 * (train * columns) as u64
+            + threads.min(FINALISTS) as u64 * ridge.memory(train, columns);
+        let solving = if sample.is_some() { heats.max(finals) } else { heats };
+        Ok(driver.least_memory() + solving)
     }
 
     fn combinations(&self, train: usize) -> Vec<Combination> {
-        let mut all = Vec::new();
-        for row_normalize in distinct(self.row_normalize.iter().copied()) {
-            for filter in distinct(self.filters.iter().copied()) {
-                for kernel in distinct(self.kernels.iter().copied()) {
-                    if kernel.is_linear() || train <= KERNELS_UP_TO {
-                        all.push(Combination { filter, kernel, row_normalize });
-                    }
-                }
-            }
-        }
-        all
+        let kernels = distinct(self.kernels.iter().copied());
+        let kernels = kernels.into_iter().filter(|k| k.is_linear() || train <= KERNELS_UP_TO);
+        let kernels: Vec<Kernel> = kernels.collect();
+        let designs = distinct(self.designs.iter().cloned()).into_iter();
+        designs
+            .flat_map(|design| kernels.iter().map(move |&kernel| (design.clone(), kernel)))
+            .map(|(design, kernel)| Combination { design, kernel })
+            .collect()
     }
-}
-
-/// Each value once, in the order in which they first come.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    values.for_each(|value| {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    });
-    found
 }
 
 /// Some training nodes of each class, in proportion; `None` when there are few enough in all.
@@ -252,44 +263,33 @@ fn sample(labels: &Labels, split: &Split) -> Result<Option<Split>> {
 /// What stays the same while candidates are tried.
 struct Course<'a> {
     dataset: &'a Dataset,
-    options: Options,
-    progress: &'a (dyn Fn() + Sync),
+    intercept: bool,
+    context: &'a Context,
 }
 
 impl Course<'_> {
     /// Tries combinations on the training part of a split.
     fn run(&self, combinations: Vec<Combination>, split: &Split) -> Result<Vec<Trials>> {
-        let task = Task::new(self.dataset.labels(), split, &self.options)?;
-        let mut propagator = Propagator::new(self.dataset.graph(), self.options.normalization);
+        let supervision = Supervision::new(self.dataset.labels(), split, &Ridge::default())?;
+        let designs = distinct(combinations.iter().map(|c| c.design.clone()));
+        let rows = Rows::of(supervision.train.to_vec(), self.dataset.nodes());
+        let driver = Driver::new(self.dataset, &designs, rows, 0);
+        let budget = FILTERED_BYTES.min(self.context.memory().free() / 2);
         let mut trials = Vec::new();
-        for row_normalize in distinct(combinations.iter().map(|c| c.row_normalize)) {
-            let own = combinations.iter().filter(|c| c.row_normalize == row_normalize);
-            let filters = distinct(own.map(|c| c.filter));
-            let features =
-                Options { row_normalize, ..self.options }.prepare(self.dataset.features());
-            let rows = Some(task.train.to_vec());
-            let tolerance = self.options.tolerance;
-            let graph = self.dataset.graph();
-            let plan = Plan::new(graph, &features, &filters, tolerance, rows, FILTERED_BYTES);
-            propagator = propagator.prepared_for(plan.multiplied_columns());
-            for pass in plan.passes() {
-                let filtered = plan.run(pass, &propagator, &features);
-                let of_filter = |(filter, filtered)| {
-                    let train = plan.select(filtered, task.train);
-                    let own = combinations
-                        .iter()
-                        .filter(|c| c.row_normalize == row_normalize && c.filter == filter);
-                    let trials: Result<Vec<Trials>> =
-                        own.map(|&c| self.try_out(c, &task, &train)).collect();
-                    (self.progress)();
-                    trials
-                };
-                let filters = filters[pass.filters.clone()].to_vec();
-                let all: Vec<Result<Vec<Trials>>> =
-                    filters.into_par_iter().zip(&filtered).map(of_filter).collect();
-                for of_filter in all {
-                    trials.extend(of_filter?);
-                }
+        for pass in driver.passes(budget) {
+            let filtered = driver.run(pass.clone(), self.context)?;
+            let of_design = |(design, filtered): (usize, &crate::driver::Filtered)| {
+                let train = filtered.of(supervision.train);
+                let own = combinations.iter().filter(|c| c.design == designs[design]);
+                let trials: Result<Vec<Trials>> =
+                    own.map(|c| self.try_out(c, &supervision, &train)).collect();
+                self.context.progress().advance();
+                trials
+            };
+            let all: Vec<Result<Vec<Trials>>> =
+                pass.into_par_iter().zip(&filtered).map(of_design).collect();
+            for of_design in all {
+                trials.extend(of_design?);
             }
         }
         Ok(trials)
@@ -298,15 +298,16 @@ impl Course<'_> {
     /// Every λ of one combination.
     fn try_out(
         &self,
-        combination: Combination,
-        task: &Task<'_>,
+        combination: &Combination,
+        supervision: &Supervision<'_>,
         train: &Matrix<f64>,
     ) -> Result<Trials> {
-        let options = Options { kernel: combination.kernel, ..self.options };
-        let (_, problem, _) = options.problem(train.clone())?;
-        let path = problem.path(task.targets(), options.intercept);
+        let ridge = Ridge { kernel: combination.kernel, ..Ridge::default() };
+        let problem = ridge.pose(train.clone(), self.context)?.problem;
+        let targets = &supervision.targets;
+        let path = problem.path(targets.matrix().clone(), self.intercept, self.context)?;
         let penalties = penalty_grid(path.scale());
-        Ok(Trials::new(combination, &path, penalties, task.classes.len()))
+        Trials::new(combination.clone(), &path, penalties, targets, self.context)
     }
 
     fn finish(&self, trials: &[Trials], tried: usize, sample: Option<usize>) -> Result<Tuned> {
@@ -324,7 +325,7 @@ impl Course<'_> {
             expected: judge::expected(trials),
             tried,
             sample,
-            options: self.options,
+            intercept: self.intercept,
         })
     }
 }

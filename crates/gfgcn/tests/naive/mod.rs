@@ -3,9 +3,10 @@
 
 #![allow(dead_code)] // each test binary uses its part
 
+use gfgcn::RowScaling;
 use gfgcn::data::Dataset;
 use gfgcn::filter::Filter;
-use gfgcn::graph::Normalization;
+use gfgcn::graph::{Normalization, Operator};
 use gfgcn::kernel::Kernel;
 
 pub(crate) type Dense = Vec<Vec<f64>>;
@@ -54,7 +55,7 @@ pub(crate) fn solve(a: &Dense, b: &Dense) -> Dense {
 }
 
 /// Â, entry by entry.
-pub(crate) fn operator(dataset: &Dataset, normalization: Normalization) -> Dense {
+pub(crate) fn operator(dataset: &Dataset, operator: Operator) -> Dense {
     let graph = dataset.graph();
     let n = graph.nodes();
     let mut a = identity(n);
@@ -65,7 +66,7 @@ pub(crate) fn operator(dataset: &Dataset, normalization: Normalization) -> Dense
     let degree: Vec<f64> = a.iter().map(|row| row.iter().sum()).collect();
     for i in 0..n {
         for j in 0..n {
-            a[i][j] /= match normalization {
+            a[i][j] /= match operator.normalization {
                 Normalization::Symmetric => (degree[i] * degree[j]).sqrt(),
                 Normalization::Row => degree[i],
             };
@@ -74,13 +75,13 @@ pub(crate) fn operator(dataset: &Dataset, normalization: Normalization) -> Dense
     a
 }
 
-pub(crate) fn features(dataset: &Dataset, row_normalize: bool) -> Dense {
+pub(crate) fn features(dataset: &Dataset, scaling: RowScaling) -> Dense {
     let features = dataset.features();
     let mut x = zeros(features.rows(), features.cols());
     for (i, row) in x.iter_mut().enumerate() {
         features.for_each_in_row(i, |j, value| row[j] = f64::from(value));
         let sum: f64 = row.iter().map(|v| v.abs()).sum();
-        if row_normalize && sum > 0.0 {
+        if scaling == RowScaling::Sum && sum > 0.0 {
             row.iter_mut().for_each(|v| *v /= sum);
         }
     }

@@ -1,23 +1,22 @@
 //! A plan in words and numbers, for people and for JSON.
 
-use super::{Cost, Plan, Side};
-use crate::ridge::PENALTIES;
+use super::{Cost, Driver, Side};
+use crate::filter::Series;
+use crate::ridge::{PENALTIES, Ridge, Selection};
 use serde::Serialize;
 use std::fmt;
 
 /// What will be done, and what it costs: counted, not measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Filters that are applied.
+    /// Filters that are applied, over all channels.
     pub filters: usize,
     /// Passes over the graph; one serves as many filters as fit into the memory.
     pub passes: usize,
-    /// What most passes propagate.
+    /// What most filters propagate.
     pub side: Side,
     /// What they do not, and by what factor it would move more bytes.
     pub instead_of: Option<(Side, f64)>,
-    /// The recurrence of each pass.
-    pub bases: Vec<String>,
     /// The tolerance of the filters, relative to their largest value.
     pub tolerance: f64,
     /// Multiples of vectors that are added up.
@@ -44,19 +43,13 @@ pub struct Systems {
 }
 
 impl Systems {
-    pub(crate) fn new(
-        count: usize,
-        train: usize,
-        features: usize,
-        linear: bool,
-        fixed: bool,
-    ) -> Self {
-        let primal = linear && features < train;
+    pub(crate) fn new(count: usize, train: usize, features: usize, ridge: &Ridge) -> Self {
+        let primal = ridge.kernel.is_linear() && features < train;
         Systems {
             count,
             size: if primal { features } else { train },
             primal,
-            penalties: if fixed { 1 } else { PENALTIES },
+            penalties: if matches!(ridge.selection, Selection::Fixed(_)) { 1 } else { PENALTIES },
         }
     }
 }
@@ -65,77 +58,67 @@ impl Systems {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "side", rename_all = "lowercase")]
 pub enum Scoring {
-    /// p(Â)(X W): one column per target and split, for each filter.
-    Labels {
-        /// Columns of each filter.
+    /// p(Â)(X W): one column per target and split, for each design.
+    Scores {
+        /// Columns of each design.
         columns: usize,
-        /// Products, all filters together.
+        /// Products, all designs together.
         products: usize,
     },
     /// By the kernel values of every node with the training nodes.
     Kernel {
-        /// Pairs of nodes, for each filter.
+        /// Pairs of nodes, for each design.
         pairs: usize,
     },
     /// Nothing is scored yet.
     Later,
 }
 
-impl Plan {
-    pub(crate) fn explain(
-        &self,
-        solve: Systems,
-        predict: impl FnOnce(&Plan) -> Scoring,
-    ) -> Explanation {
-        let selecting = self.passes.iter().filter(|pass| pass.side == Side::Selectors).count();
-        let (side, other) = if 2 * selecting > self.passes.len() {
-            (Side::Selectors, Side::Features)
-        } else {
-            (Side::Features, Side::Selectors)
-        };
+impl Driver<'_> {
+    /// What the driver will do with so much memory, around the given systems and scores.
+    pub(crate) fn explain(&self, memory: u64, solve: Systems, predict: Scoring) -> Explanation {
+        let passes = self.passes(memory);
+        let groups: Vec<_> = passes.iter().flat_map(|pass| self.groups(pass.clone())).collect();
+        let channels = || groups.iter().flatten();
+        let selecting = channels().filter(|channel| channel.side == Side::Selectors).count();
+        let filters = channels().count();
+        let side = if 2 * selecting > filters { Side::Selectors } else { Side::Features };
         let bytes = |side: Side| {
-            let costs = self.passes.iter().map(|pass| self.shape.cost(side, &pass.bank));
+            let costs = groups.iter().map(|group| self.group_cost(group, side));
             costs.map(|cost| cost.bytes as f64).sum::<f64>()
         };
-        let factor = bytes(other) / bytes(side).max(1.0);
-        let instead_of = self.rows.are_some().then_some((other, factor));
+        let factor = |other| (other, bytes(other) / bytes(side).max(1.0));
         Explanation {
-            filters: self.passes.iter().map(|pass| pass.bank.len()).sum(),
-            passes: self.passes.len(),
+            filters,
+            passes: passes.len(),
             side,
-            instead_of,
-            bases: self.bases().map(|basis| basis.to_string()).collect(),
+            instead_of: self.shape.other(side).map(factor),
             tolerance: self.tolerance.into(),
-            terms: self.passes.iter().map(|pass| pass.bank.terms()).sum(),
-            cost: self.cost(),
+            terms: channels().map(|channel| channel.series.terms()).sum(),
+            cost: self.cost(memory),
             solve,
-            predict: predict(self),
+            predict,
         }
     }
 
-    /// Products that scoring with each filter by itself takes.
-    pub(crate) fn products_one_by_one(&self) -> usize {
-        let of_pass = |pass: &super::Pass| {
-            (0..pass.bank.len()).map(|k| pass.bank.only(k).products()).sum::<usize>()
-        };
-        self.passes.iter().map(of_pass).sum()
+    /// Products that scoring with each design by itself takes.
+    pub(crate) fn score_products(&self) -> usize {
+        let channels = self.designs.iter().flatten();
+        channels.map(|channel| &channel.series).map(Series::products).sum()
     }
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Explanation { cost, solve, .. } = self;
-        let mut bases = self.bases.clone();
-        bases.dedup();
         let plural =
             |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
         writeln!(
             f,
-            "propagate  the {}: {} columns, {} ({}), {}",
+            "propagate  the {}: {} columns, {}, {}",
             self.side,
             cost.columns,
             plural(cost.products as usize, "product", "products"),
-            bases.join(", "),
             plural(self.passes, "pass", "passes"),
         )?;
         if let Some((other, factor)) = self.instead_of {
@@ -157,14 +140,14 @@ impl fmt::Display for Explanation {
             size = solve.size,
         )?;
         match self.predict {
-            Scoring::Labels { columns, products } => writeln!(
+            Scoring::Scores { columns, products } => writeln!(
                 f,
-                "predict    the labels: {columns} columns for each filter, {products} products"
+                "predict    the scores: {columns} columns for each design, {products} products"
             )?,
             Scoring::Kernel { pairs } => {
                 writeln!(
                     f,
-                    "predict    by the kernel: {} pairs for each filter",
+                    "predict    by the kernel: {} pairs for each design",
                     large(pairs as u64)
                 )?;
             }

@@ -1,0 +1,247 @@
+//! Arrays that are owned, lent by whoever made them, or mapped from a file.
+//!
+//! Graphs and matrices only read most of what they hold, so it need not be theirs: an array of Python's is
+//! read where it is, and an array on disk is paged in as it is used. Whoever reads in a loop takes the slice once
+//! before it, so that no loop asks where the numbers are.
+
+use crate::error::{Error, Result};
+use memmap2::{Mmap, MmapOptions};
+use std::fmt;
+use std::fs::File;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Entries that belong to someone else, such as an array of Python's; they stay as they are for as long as
+/// this is held.
+pub type SharedEntries<T> = Arc<dyn AsRef<[T]> + Send + Sync>;
+
+/// An array that is owned, shared or mapped from a file.
+///
+/// Read as a slice; written only through [`Buffer::to_mut`], which copies what is not owned. A clone of an
+/// array that is not owned refers to the same memory.
+///
+/// ```
+/// use gfgcn::buffer::Buffer;
+/// use std::sync::Arc;
+///
+/// let lent = Arc::new(vec![1.0_f32, 2.0]);
+/// let mut buffer = Buffer::shared(lent.clone());
+/// assert_eq!(buffer.as_ptr(), lent.as_ptr());
+/// buffer.to_mut()[0] = 3.0;
+/// assert_eq!((&buffer[..], &lent[..]), (&[3.0, 2.0][..], &[1.0, 2.0][..]));
+/// ```
+pub struct Buffer<T>(Storage<T>);
+
+enum Storage<T> {
+    Own(Vec<T>),
+    /// Mapped arrays are among these.
+    Shared(SharedEntries<T>),
+}
+
+impl<T> Buffer<T> {
+    /// An array that is read where it is.
+    pub fn shared(entries: SharedEntries<T>) -> Self {
+        Buffer(Storage::Shared(entries))
+    }
+}
+
+impl<T: Plain> Buffer<T> {
+    /// `len` little-endian numbers of a file, from the byte `offset` on, without reading them: the system
+    /// fetches the pages that are used, and drops them again where memory is short.
+    ///
+    /// The file must not be truncated or written to for as long as this or a clone of it is held. Numbers
+    /// that were checked could become others, and reading past a new end would kill the process. A
+    /// file that is replaced by renaming another over it, or deleted, does no harm.
+    ///
+    /// # Errors
+    /// Numbers that do not lie within the file or are not aligned to their size there; a file that
+    /// cannot be mapped; a machine that is not little-endian.
+    pub fn map(file: &File, offset: u64, len: usize) -> Result<Self> {
+        if cfg!(target_endian = "big") {
+            return Err(Error::Data(
+                "arrays cannot be mapped: they are little-endian, this machine is not".into(),
+            ));
+        }
+        let size = file.metadata().map_err(Error::Read)?.len();
+        let bytes = len.checked_mul(size_of::<T>());
+        let end = bytes.and_then(|bytes| offset.checked_add(bytes as u64));
+        let (Some(bytes), Some(_)) = (bytes, end.filter(|&end| end <= size)) else {
+            return Err(Error::Data(format!(
+                "{len} numbers of {} bytes from byte {offset} on do not fit into a file of {size} bytes",
+                size_of::<T>()
+            )));
+        };
+        if bytes == 0 {
+            return Ok(Buffer::default());
+        }
+        // SAFETY: the caller was told not to change the file.
+        let map = unsafe { MmapOptions::new().offset(offset).len(bytes).map(file) };
+        let map = map.map_err(Error::Read)?;
+        // Mappings begin at a page, so the offset decides.
+        if !map.as_ptr().cast::<T>().is_aligned() {
+            return Err(Error::Data(format!(
+                "an array begins at byte {offset}, but numbers of {} bytes must begin at a multiple of that",
+                size_of::<T>()
+            )));
+        }
+        Ok(Buffer::shared(Arc::new(Mapped { map, numbers: PhantomData })))
+    }
+}
+
+/// Numbers of which any bytes are a value: what files can be mapped as.
+pub trait Plain: sealed::Sealed + Copy + Send + Sync + 'static {}
+
+impl Plain for u32 {}
+impl Plain for u64 {}
+impl Plain for f32 {}
+impl Plain for f64 {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// A mapping that is aligned for `T`, of whole numbers.
+struct Mapped<T> {
+    map: Mmap,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Plain> AsRef<[T]> for Mapped<T> {
+    fn as_ref(&self) -> &[T] {
+        let len = self.map.len() / size_of::<T>();
+        // SAFETY: the mapping lives as long as `self` and is not written to, `Buffer::map` checked its
+        // alignment, and any bytes are a `T`.
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), len) }
+    }
+}
+
+impl<T: Clone> Buffer<T> {
+    /// The entries, to be written; copied first if they are not owned.
+    pub fn to_mut(&mut self) -> &mut [T] {
+        if let Storage::Shared(shared) = &self.0 {
+            *self = (**shared).as_ref().to_vec().into();
+        }
+        match &mut self.0 {
+            Storage::Own(own) => own,
+            Storage::Shared(_) => unreachable!("copied above"),
+        }
+    }
+
+    /// The entries as a vector; copied if they are not owned.
+    pub fn into_vec(self) -> Vec<T> {
+        match self.0 {
+            Storage::Own(own) => own,
+            Storage::Shared(shared) => (*shared).as_ref().to_vec(),
+        }
+    }
+}
+
+impl<T> Deref for Buffer<T> {
+    type Target = [T];
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            Storage::Own(own) => own,
+            Storage::Shared(shared) => (**shared).as_ref(),
+        }
+    }
+}
+
+impl<T: Clone> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        Buffer(match &self.0 {
+            Storage::Own(own) => Storage::Own(own.clone()),
+            Storage::Shared(shared) => Storage::Shared(shared.clone()),
+        })
+    }
+}
+
+impl<T: PartialEq> PartialEq for Buffer<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T> Default for Buffer<T> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<T> From<Vec<T>> for Buffer<T> {
+    fn from(own: Vec<T>) -> Self {
+        Buffer(Storage::Own(own))
+    }
+}
+
+impl<T> FromIterator<T> for Buffer<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(entries: I) -> Self {
+        Vec::from_iter(entries).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A file with four bytes of something else, then 1 to 5 in 32 bits.
+    fn file() -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"head").unwrap();
+        for number in 1..=5u32 {
+            file.write_all(&number.to_le_bytes()).unwrap();
+        }
+        file
+    }
+
+    #[test]
+    fn numbers_are_read_from_any_aligned_place() {
+        let file = file();
+        let all = Buffer::<u32>::map(&file, 4, 5).unwrap();
+        assert_eq!(&all[..], [1, 2, 3, 4, 5]);
+        assert_eq!(&Buffer::<u32>::map(&file, 12, 2).unwrap()[..], [3, 4]);
+        let wide = Buffer::<u64>::map(&file, 8, 2).unwrap();
+        assert_eq!(&wide[..], [2 | 3 << 32, 4 | 5 << 32]);
+        assert_eq!(Buffer::<f64>::map(&file, 24, 0).unwrap().len(), 0);
+        assert_eq!(all.clone().as_ptr(), all.as_ptr());
+        drop(file);
+        assert_eq!(all.into_vec(), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn writing_to_a_mapped_array_leaves_the_file_alone() {
+        let file = file();
+        let mut buffer = Buffer::<u32>::map(&file, 4, 5).unwrap();
+        buffer.to_mut()[0] = 9;
+        assert_eq!(&buffer[..], [9, 2, 3, 4, 5]);
+        assert_eq!(&Buffer::<u32>::map(&file, 4, 5).unwrap()[..], [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn what_is_not_there_or_not_aligned_is_refused() {
+        let file = file();
+        for (offset, len) in
+            [(8, 5), (25, 0), (28, 1), (u64::MAX, 1), (4, usize::MAX), (4, usize::MAX / 4)]
+        {
+            let error = Buffer::<u32>::map(&file, offset, len).unwrap_err().to_string();
+            assert!(error.contains("24 bytes"), "{error}");
+        }
+        for offset in [5, 6, 7] {
+            let error = Buffer::<u32>::map(&file, offset, 2).unwrap_err().to_string();
+            assert!(error.contains(&format!("byte {offset},")), "{error}");
+        }
+        assert!(Buffer::<u64>::map(&file, 4, 1).is_err());
+    }
+}

@@ -1,0 +1,118 @@
+//! The fingerprint of a dataset: SHA-256 over what its graph, features and labels mean.
+//!
+//! Rows are cut into chunks of a fixed number, so that chunks can be hashed side by side and the
+//! outcome depends on the data alone:
+//!
+//! ```text
+//! fingerprint  SHA-256 of: nodes, edges, feature columns (64 bits each), the digest of every chunk
+//! chunk        SHA-256 of its rows, one after the other
+//! row          how many larger neighbours, each with its weight; how many features other than zero,
+//!              each with its column; the bytes of the label after their number plus one, or a zero
+//! ```
+//!
+//! Numbers are little-endian. Neither the storage of the features nor the numbering of the classes
+//! goes into it.
+
+use super::Labels;
+use crate::features::Features;
+use crate::graph::Graph;
+use crate::hex::hex;
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use std::sync::OnceLock;
+
+/// Rows that are hashed together.
+const ROWS: usize = 256;
+
+/// Bytes that are gathered before they are hashed: hashing a few at a time costs more than the hash.
+const BUFFER: usize = 1 << 16;
+
+/// A fingerprint that is computed when it is first asked for.
+///
+/// It is what the data are, not a part of them: any two are equal, so that datasets with and without
+/// a computed one can be.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fingerprint(OnceLock<String>);
+
+impl PartialEq for Fingerprint {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Fingerprint {
+    /// The fingerprint of these data, which must be the same at every call.
+    pub(super) fn of(&self, graph: &Graph, features: &Features, labels: &Labels) -> String {
+        if let Some(known) = self.0.get() {
+            return known.clone();
+        }
+        // Not inside the lock: a thread that waits for the chunks takes up other work meanwhile, and
+        // that may ask for this very fingerprint. Computed twice at worst, it is the same.
+        let computed = compute(graph, features, labels);
+        self.0.get_or_init(|| computed).clone()
+    }
+}
+
+fn compute(graph: &Graph, features: &Features, labels: &Labels) -> String {
+    let nodes = graph.nodes();
+    let digests: Vec<_> = (0..nodes.div_ceil(ROWS))
+        .into_par_iter()
+        .map(|chunk| {
+            let mut hash = Sha256::new();
+            let mut bytes = Vec::with_capacity(BUFFER);
+            for node in chunk * ROWS..nodes.min((chunk + 1) * ROWS) {
+                push_neighbours(&mut bytes, graph, node);
+                push_features(&mut bytes, features, node);
+                push_label(&mut bytes, labels.name(node));
+                if bytes.len() >= BUFFER {
+                    hash.update(&bytes);
+                    bytes.clear();
+                }
+            }
+            hash.update(&bytes);
+            hash.finalize()
+        })
+        .collect();
+    let mut hash = Sha256::new();
+    for size in [nodes, graph.edges(), features.cols()] {
+        hash.update((size as u64).to_le_bytes());
+    }
+    digests.iter().for_each(|digest| hash.update(digest));
+    hex(&hash.finalize())
+}
+
+/// Each edge belongs to its smaller end.
+fn push_neighbours(bytes: &mut Vec<u8>, graph: &Graph, node: usize) {
+    let neighbours = graph.neighbours(node);
+    let smaller = neighbours.partition_point(|&neighbour| (neighbour as usize) < node);
+    push_count(bytes, neighbours.len() - smaller);
+    let weights = graph.weights(node);
+    for (k, neighbour) in neighbours.iter().enumerate().skip(smaller) {
+        bytes.extend_from_slice(&neighbour.to_le_bytes());
+        bytes.extend_from_slice(&weights.map_or(1.0, |weights| weights[k]).to_le_bytes());
+    }
+}
+
+fn push_features(bytes: &mut Vec<u8>, features: &Features, node: usize) {
+    let start = bytes.len();
+    push_count(bytes, 0);
+    let entries = bytes.len();
+    features.for_each_in_row(node, |column, value| {
+        // A stored zero is one that became so small: where features are dense, it does not exist.
+        if value != 0.0 {
+            bytes.extend_from_slice(&(column as u32).to_le_bytes());
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+    });
+    let count = (bytes.len() - entries) as u64 / 8;
+    bytes[start..entries].copy_from_slice(&count.to_le_bytes());
+}
+
+fn push_label(bytes: &mut Vec<u8>, label: Option<&str>) {
+    push_count(bytes, label.map_or(0, |label| label.len() + 1));
+    bytes.extend_from_slice(label.unwrap_or_default().as_bytes());
+}
+
+fn push_count(bytes: &mut Vec<u8>, count: usize) {
+    bytes.extend_from_slice(&(count as u64).to_le_bytes());
+}

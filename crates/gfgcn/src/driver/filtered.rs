@@ -1,0 +1,123 @@
+//! Filtered features of some nodes.
+
+use crate::filter::Propagated;
+use crate::matrix::Matrix;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The nodes whose filtered features are wanted.
+#[derive(Clone, Debug)]
+pub enum Rows {
+    /// All nodes.
+    All,
+    /// Some nodes, in increasing order and once each; made by [`Rows::of`].
+    #[non_exhaustive]
+    Some {
+        /// The nodes.
+        nodes: Vec<usize>,
+        /// The position of each node of the graph among them; `u32::MAX` for none.
+        position: Vec<u32>,
+    },
+}
+
+impl Rows {
+    /// Some nodes out of `total`, in any order and perhaps more than once.
+    ///
+    /// # Panics
+    /// If a node is not below `total`.
+    pub fn of(mut nodes: Vec<usize>, total: usize) -> Self {
+        nodes.sort_unstable();
+        nodes.dedup();
+        let mut position = vec![u32::MAX; total];
+        nodes.iter().zip(0..).for_each(|(&node, k)| position[node] = k);
+        Rows::Some { nodes, position }
+    }
+
+    /// How many they are, where they are not all.
+    pub(super) fn some(&self) -> Option<usize> {
+        match self {
+            Rows::All => None,
+            Rows::Some { nodes, .. } => Some(nodes.len()),
+        }
+    }
+
+    /// The row of a node among those that were kept.
+    fn position(&self, node: usize) -> usize {
+        match self {
+            Rows::All => node,
+            Rows::Some { position, .. } => {
+                assert!(position[node] != u32::MAX, "node {node} was not asked for");
+                position[node] as usize
+            }
+        }
+    }
+}
+
+/// The filtered features of a design: its channels side by side, on the rows that were asked for.
+#[derive(Clone, Debug)]
+pub struct Filtered {
+    pub(super) channels: Vec<Arc<Propagated<f32>>>,
+    pub(super) rows: Arc<Rows>,
+}
+
+impl Filtered {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.channels[0].rows()
+    }
+
+    /// The number of columns, over all channels.
+    pub fn cols(&self) -> usize {
+        self.channels.iter().map(|channel| channel.cols()).sum()
+    }
+
+    /// The rows of some nodes, in double precision.
+    ///
+    /// # Panics
+    /// If a node is not among those that were asked for.
+    pub fn of(&self, nodes: &[usize]) -> Matrix<f64> {
+        let rows: Vec<usize> = nodes.iter().map(|&node| self.rows.position(node)).collect();
+        self.gather(&rows)
+    }
+
+    /// A range of the rows, in double precision.
+    pub fn range(&self, rows: Range<usize>) -> Matrix<f64> {
+        self.gather(&rows.collect::<Vec<usize>>())
+    }
+
+    /// All rows, in the precision they were computed in.
+    pub fn to_matrix(&self) -> Matrix<f32> {
+        match &self.channels[..] {
+            [only] => only.to_native(),
+            several => {
+                let parts: Vec<Matrix<f32>> = several.iter().map(|c| c.to_native()).collect();
+                Matrix::side_by_side(&parts.iter().collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn gather(&self, rows: &[usize]) -> Matrix<f64> {
+        /// From this many entries on, threads share the work.
+        const MANY: usize = 1 << 21;
+        let cols = self.cols();
+        let pieces = |row: usize| self.channels.iter().flat_map(move |channel| channel.row(row));
+        if rows.len() * cols < MANY {
+            // Written once, not first filled with zeros: a sweep makes hundreds of these.
+            let mut data = Vec::with_capacity(rows.len() * cols);
+            for piece in rows.iter().flat_map(|&row| pieces(row)) {
+                data.extend(piece.iter().map(|&value| f64::from(value)));
+            }
+            return Matrix::from_rows(rows.len(), cols, data).expect("whole rows");
+        }
+        let mut out = Matrix::zeros(rows.len(), cols);
+        out.as_mut_slice().par_chunks_mut(cols).zip(rows).for_each(|(mut out, &row)| {
+            for piece in pieces(row) {
+                let (now, later) = out.split_at_mut(piece.len());
+                now.iter_mut().zip(piece).for_each(|(out, &value)| *out = f64::from(value));
+                out = later;
+            }
+        });
+        out
+    }
+}

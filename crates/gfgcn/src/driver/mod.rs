@@ -1,0 +1,324 @@
+//! The one way from (dataset, designs, rows) to filtered rows.
+//!
+//! A [`Driver`] owns the plan: each channel of each design is lowered and given a side by itself, channels that share
+//! operator, features and side go through the graph together, as many designs at a time as the memory allows, and
+//! large graphs are renumbered inside where that pays. Company, memory and threads change no bit of any result.
+
+mod explain;
+mod filtered;
+mod plan;
+
+pub use explain::{Explanation, Scoring, Systems};
+pub use filtered::{Filtered, Rows};
+pub use plan::{Cost, Side};
+
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::design::{Design, RowScaling};
+use crate::error::Result;
+use crate::features::Features;
+use crate::filter::{Propagated, Selectors, Series, Slabs, TimesFeatures, Tolerance, propagate};
+use crate::graph::{Graph, Operator, Propagator};
+use crate::matrix::Matrix;
+use plan::Shape;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A plan for the filtered features of some nodes, and for the scores of all of them.
+///
+/// ```
+/// use gfgcn::{Design, context::Context, driver::{Driver, Rows}, filter::Filter};
+/// # use gfgcn::{data::{Dataset, Labels}, graph::Graph, features::Features, matrix::Matrix};
+/// # let (graph, _) = Graph::from_edges(3, &[(0, 1), (1, 2)], None)?;
+/// # let features = Features::dense(Matrix::from_fn(3, 1, |i, _| i as f32))?;
+/// # let data = Dataset::new("path", graph, features, Labels::none(3))?;
+/// let designs = [Design::from(Filter::sgc(1)?), Design::from(Filter::ssgc(8, 0.05)?)];
+/// let driver = Driver::new(&data, &designs, Rows::of(vec![0, 2], data.nodes()), 0);
+/// let context = Context::default();
+/// for pass in driver.passes(context.memory().free()) {
+///     for filtered in driver.run(pass, &context)? {
+///         assert_eq!((filtered.rows(), filtered.cols()), (2, 1));
+///     }
+/// }
+/// # Ok::<(), gfgcn::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Driver<'d> {
+    operators: Vec<(Operator, Propagator<'d>)>,
+    features: Vec<(RowScaling, Cow<'d, Features>)>,
+    designs: Vec<Vec<LoweredChannel>>,
+    rows: Arc<Rows>,
+    shape: Shape,
+    tolerance: Tolerance,
+    score_columns: usize,
+}
+
+/// A channel as it will be computed.
+#[derive(Clone, Debug, PartialEq)]
+struct LoweredChannel {
+    /// Positions among the driver's operators and features.
+    operator: usize,
+    features: usize,
+    side: Side,
+    series: Series,
+}
+
+impl LoweredChannel {
+    /// Channels that agree in this go through the graph together.
+    fn group(&self) -> (usize, usize, Side) {
+        (self.operator, self.features, self.side)
+    }
+}
+
+impl<'d> Driver<'d> {
+    /// Plans for the filtered features of some nodes and, for each design, so many columns of scores in all.
+    pub fn new(dataset: &'d Dataset, designs: &[Design], rows: Rows, score_columns: usize) -> Self {
+        Driver::on(dataset.graph(), dataset.features(), designs, rows, score_columns)
+    }
+
+    /// As [`Driver::new`], with features other than the dataset's.
+    pub(crate) fn on(
+        graph: &'d Graph,
+        features: &'d Features,
+        designs: &[Design],
+        rows: Rows,
+        score_columns: usize,
+    ) -> Self {
+        let shape = Shape::new(graph, features, rows.some());
+        let channels = || designs.iter().flat_map(Design::channels);
+        let operators = distinct(channels().map(|channel| channel.operator));
+        let scalings = distinct(channels().map(|channel| channel.rows));
+        let place = |design: &Design| {
+            let lower = |channel: &crate::design::Channel| {
+                let series = Series::new(channel.filter, design.tolerance);
+                LoweredChannel {
+                    operator: operators.iter().position(|o| *o == channel.operator).unwrap_or(0),
+                    features: scalings.iter().position(|s| *s == channel.rows).unwrap_or(0),
+                    side: shape.side(&series),
+                    series,
+                }
+            };
+            design.channels().iter().map(lower).collect::<Vec<_>>()
+        };
+        let designs_lowered: Vec<Vec<LoweredChannel>> = designs.iter().map(place).collect();
+        let mut driver = Driver {
+            features: scalings.iter().map(|scaling| (*scaling, scaling.apply(features))).collect(),
+            operators: Vec::new(),
+            designs: designs_lowered,
+            rows: Arc::new(rows),
+            shape,
+            tolerance: designs.first().map_or_else(Tolerance::default, |design| design.tolerance),
+            score_columns,
+        };
+        let columns = driver.multiplied_columns();
+        let prepared = |operator: &Operator| {
+            (*operator, Propagator::new(graph, *operator).prepared_for(columns))
+        };
+        driver.operators = operators.iter().map(prepared).collect();
+        driver
+    }
+
+    /// Designs that are computed together, in order: as many at a time as so many bytes allow, but one at least.
+    pub fn passes(&self, memory: u64) -> Vec<Range<usize>> {
+        let mut passes = Vec::new();
+        // Where only scores are wanted there is nothing to pass over.
+        let mut start = if self.shape.rows == 0 { self.designs.len() } else { 0 };
+        while start < self.designs.len() {
+            let mut end = start + 1;
+            while end < self.designs.len() && self.pass_cost(start..end + 1).memory <= memory {
+                end += 1;
+            }
+            passes.push(start..end);
+            start = end;
+        }
+        passes
+    }
+
+    /// The filtered features of the planned rows, for each design of a pass.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub fn run(&self, pass: Range<usize>, context: &Context) -> Result<Vec<Filtered>> {
+        let mut done: Vec<(&LoweredChannel, Arc<Propagated<f32>>)> = Vec::new();
+        for group in self.groups(pass.clone()) {
+            let filters: Vec<Series> = group.iter().map(|channel| channel.series.clone()).collect();
+            let filtered = self.filter(group[0], &filters, context)?;
+            done.extend(group.into_iter().zip(filtered.into_iter().map(Arc::new)));
+        }
+        let find = |channel: &LoweredChannel| {
+            let found = done.iter().find(|(other, _)| *other == channel);
+            found.expect("every channel is in a group").1.clone()
+        };
+        let filtered = |channels: &Vec<LoweredChannel>| Filtered {
+            channels: channels.iter().map(find).collect(),
+            rows: self.rows.clone(),
+        };
+        Ok(self.designs[pass].iter().map(filtered).collect())
+    }
+
+    /// The channels of some designs, once each, by what they share.
+    fn groups(&self, pass: Range<usize>) -> Vec<Vec<&LoweredChannel>> {
+        let mut groups: Vec<Vec<&LoweredChannel>> = Vec::new();
+        for channel in self.designs[pass].iter().flatten() {
+            match groups.iter_mut().find(|group| group[0].group() == channel.group()) {
+                Some(group) if group.contains(&channel) => {}
+                Some(group) => group.push(channel),
+                None => groups.push(vec![channel]),
+            }
+        }
+        groups
+    }
+
+    /// Filters the features of one group from its side.
+    fn filter(
+        &self,
+        group: &LoweredChannel,
+        filters: &[Series],
+        context: &Context,
+    ) -> Result<Vec<Propagated<f32>>> {
+        let propagator = &self.operators[group.operator].1;
+        let features = self.features[group.features].1.as_ref();
+        let all: Vec<usize>;
+        let nodes = match &*self.rows {
+            Rows::Some { nodes, .. } => nodes,
+            Rows::All => {
+                all = (0..self.shape.nodes).collect();
+                &all
+            }
+        };
+        match group.side {
+            Side::Features => {
+                let sink = Slabs::<f32>::new(self.shape.nodes, nodes.len(), features.cols());
+                propagate(context, propagator, false, filters, features, nodes, &sink)?;
+                Ok(sink.finish(filters.len()))
+            }
+            Side::Selectors => {
+                let selectors = Selectors::new(nodes, self.shape.nodes);
+                let everywhere: Vec<usize> = (0..self.shape.nodes).collect();
+                let sink = TimesFeatures::new(features);
+                propagate(context, propagator, true, filters, &selectors, &everywhere, &sink)?;
+                Ok(sink.finish(filters.len()))
+            }
+        }
+    }
+
+    /// Scores of every node by several linear predictors of one design, side by side: F W for each W (columns of
+    /// the design × targets).
+    ///
+    /// F is never formed: p(Â)(X W) propagates one column per target. In double precision, because X W is much larger
+    /// than its smoothed result when the filter is deep and λ large.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    ///
+    /// # Panics
+    /// If W does not have one row per column of the design.
+    pub fn scores(
+        &self,
+        design: usize,
+        weights: &[&Matrix<f64>],
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        let weights = Matrix::side_by_side(weights);
+        let channels = &self.designs[design];
+        let width = self.shape.features;
+        assert_eq!(weights.rows(), width * channels.len(), "one row per column of the design");
+        let nodes: Vec<usize> = (0..self.shape.nodes).collect();
+        let mut total: Option<Matrix<f64>> = None;
+        for (k, channel) in channels.iter().enumerate() {
+            let own = match channels.len() {
+                1 => Cow::Borrowed(&weights),
+                _ => Cow::Owned(
+                    weights.select_rows(&(k * width..(k + 1) * width).collect::<Vec<_>>()),
+                ),
+            };
+            let columns = self.features[channel.features].1.times(&own);
+            let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());
+            let propagator = &self.operators[channel.operator].1;
+            let filters = std::slice::from_ref(&channel.series);
+            propagate(context, propagator, false, filters, &columns, &nodes, &sink)?;
+            let scores = sink.finish(1).remove(0).to_native();
+            total = Some(match total {
+                None => scores,
+                Some(mut total) => {
+                    let sums = total.as_mut_slice().iter_mut().zip(scores.as_slice());
+                    sums.for_each(|(total, score)| *total += score);
+                    total
+                }
+            });
+        }
+        Ok(total.expect("a design has a channel"))
+    }
+
+    /// The number of columns of a design's filtered features.
+    pub fn columns(&self, design: usize) -> usize {
+        self.shape.features * self.designs[design].len()
+    }
+
+    /// What all designs cost when as many go together as so many bytes allow; the memory is that of the largest
+    /// pass, and of what the driver itself holds.
+    pub fn cost(&self, memory: u64) -> Cost {
+        let passes = self.passes(memory).into_iter().map(|pass| self.pass_cost(pass));
+        let mut cost = passes.fold(Cost::default(), Cost::then);
+        cost.memory += self.own_memory();
+        cost
+    }
+
+    /// Bytes of memory without which nothing works: one design at a time, and its scores.
+    pub fn least_memory(&self) -> u64 {
+        let scores = if self.score_columns > 0 { self.shape.scores(self.score_columns) } else { 0 };
+        self.cost(0).memory + scores
+    }
+
+    fn pass_cost(&self, pass: Range<usize>) -> Cost {
+        let groups = self.groups(pass);
+        let results: u64 =
+            groups.iter().flatten().map(|channel| self.shape.result(channel.side)).sum();
+        let costs = groups.iter().map(|group| self.group_cost(group, group[0].side));
+        let mut cost = costs.fold(Cost::default(), Cost::then);
+        cost.memory += results;
+        cost
+    }
+
+    fn group_cost(&self, group: &[&LoweredChannel], side: Side) -> Cost {
+        let filters: Vec<Series> = group.iter().map(|channel| channel.series.clone()).collect();
+        self.shape.cost(side, &filters)
+    }
+
+    /// Bytes of what the driver holds beyond the data: scaled features, degrees, renumbered graphs, row lists.
+    fn own_memory(&self) -> u64 {
+        let scaled = self.features.iter().filter(|(scaling, _)| *scaling != RowScaling::Plain);
+        let scaled: u64 = scaled.map(|(_, features)| features.memory()).sum();
+        let operators: u64 = self.operators.iter().map(|(_, operator)| operator.memory()).sum();
+        scaled + operators + 4 * self.shape.nodes as u64
+    }
+
+    /// Products times the columns of each: what renumbering the nodes has to pay for itself over.
+    fn multiplied_columns(&self) -> usize {
+        let costs = self.passes(u64::MAX).into_iter().map(|pass| {
+            let groups = self.groups(pass);
+            let costs = groups.iter().map(|group| self.group_cost(group, group[0].side));
+            costs.map(|cost| cost.products * cost.columns).sum::<u64>()
+        });
+        let rows: u64 = costs.sum();
+        let scores: usize = self
+            .designs
+            .iter()
+            .flatten()
+            .map(|channel| channel.series.products() * self.score_columns)
+            .sum();
+        rows as usize + scores
+    }
+}
+
+/// Each value once, in the order in which they first come.
+pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    values.for_each(|value| {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    });
+    found
+}

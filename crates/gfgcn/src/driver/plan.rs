@@ -1,0 +1,160 @@
+//! Plan, then run: which side is propagated, what is shared, and what it costs.
+//!
+//! Training needs the filtered features F_R of some nodes R (training and validation nodes of
+//! all splits). There are two ways to them:
+//!
+//! ```text
+//! features:   F_R = rows R of p(Â) X           d columns propagated, in single precision
+//! selectors:  F_R = (p(Â)ᵀ E_R)ᵀ X             |R| columns propagated, in double precision; X stays sparse
+//! ```
+//!
+//! and predicting with a linear kernel takes the third side, the scores: p(Â)(X W), one column per target.
+//! The side of a channel follows from its own costs, never from what else is computed beside it or from
+//! the memory that is free: company and memory only decide which channels share a pass.
+
+use crate::features::Features;
+use crate::filter::{Layout, Series, products};
+use crate::graph::Graph;
+use serde::Serialize;
+use std::fmt;
+
+/// What is propagated to get the filtered features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// One column per feature.
+    Features,
+    /// One column per node whose features are needed.
+    Selectors,
+}
+
+/// What a plan costs, counted rather than measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Cost {
+    /// Products of Â with all columns.
+    pub products: u64,
+    /// Columns in each, at most.
+    pub columns: u64,
+    /// Multiplications and additions, in all.
+    pub operations: u64,
+    /// Bytes read and written, if nothing were found in a cache.
+    pub bytes: u64,
+    /// Bytes of memory beyond the data.
+    pub memory: u64,
+}
+
+impl Cost {
+    /// One after the other.
+    pub(super) fn then(self, next: Cost) -> Cost {
+        Cost {
+            products: self.products + next.products,
+            columns: self.columns.max(next.columns),
+            operations: self.operations + next.operations,
+            bytes: self.bytes + next.bytes,
+            memory: self.memory.max(next.memory),
+        }
+    }
+}
+
+/// The numbers that costs depend on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) nodes: usize,
+    /// Entries of Ã.
+    nonzeros: usize,
+    pub(super) features: usize,
+    /// Entries of X other than zero.
+    feature_nonzeros: usize,
+    /// Nodes whose filtered features are needed.
+    pub(super) rows: usize,
+    /// Whether these are some of the nodes, so that they can be selected.
+    selectable: bool,
+}
+
+impl Shape {
+    pub(super) fn new(graph: &Graph, features: &Features, rows: Option<usize>) -> Self {
+        Shape {
+            nodes: graph.nodes(),
+            nonzeros: 2 * graph.edges() + graph.nodes(),
+            features: features.cols(),
+            feature_nonzeros: features.nonzeros(),
+            rows: rows.unwrap_or(graph.nodes()),
+            selectable: rows.is_some(),
+        }
+    }
+
+    /// The cheaper side for a filter that is by itself.
+    pub(super) fn side(&self, filter: &Series) -> Side {
+        let bytes = |side| self.cost(side, std::slice::from_ref(filter)).bytes;
+        if self.selectable && bytes(Side::Selectors) < bytes(Side::Features) {
+            Side::Selectors
+        } else {
+            Side::Features
+        }
+    }
+
+    /// The side that is not taken, where there are two.
+    pub(super) fn other(&self, side: Side) -> Option<Side> {
+        let other = match side {
+            Side::Features => Side::Selectors,
+            Side::Selectors => Side::Features,
+        };
+        self.selectable.then_some(other)
+    }
+
+    /// What filtering from one side costs several filters together. The memory is that of the work; the
+    /// filtered rows come on top.
+    pub(super) fn cost(&self, side: Side, filters: &[Series]) -> Cost {
+        let Shape { nodes, nonzeros, features, feature_nonzeros, rows, .. } = *self;
+        let (columns, summed_rows, size, layout) = match side {
+            Side::Features => (features, rows, 4, Layout::new::<f32>(nodes, features)),
+            Side::Selectors => (rows, nodes, 8, Layout::new::<f64>(nodes, rows)),
+        };
+        // In floating point: the counts of large graphs pass what whole numbers hold.
+        let count = |factors: &[usize]| factors.iter().map(|&f| f as f64).product::<f64>();
+        let (products, terms) = (products(filters), filters.iter().map(Series::terms).sum());
+        let in_products = count(&[products, nonzeros, columns]);
+        let in_sums = count(&[terms, summed_rows, columns]);
+        let (in_features, multiplied) = match side {
+            Side::Features => (0.0, 0.0),
+            // Each filter's sums are gathered, multiplied by X and rounded, one filter after the other.
+            Side::Selectors => (
+                count(&[filters.len(), feature_nonzeros, columns]),
+                count(&[8, nodes + features, layout.width]),
+            ),
+        };
+        let indices = count(&[4, products, nonzeros, columns.div_ceil(layout.width)]);
+        let vectors = layout.window.min(products + 1) * nodes + filters.len() * summed_rows;
+        // The list of the rows that are summed, with their positions.
+        let lists = count(&[16, summed_rows]) + count(&[8, nodes]);
+        let at_work = count(&[size, vectors, layout.width]) + multiplied;
+        Cost {
+            products: products as u64,
+            columns: columns as u64,
+            operations: (in_products + 2.0 * in_sums + 2.0 * in_features) as u64,
+            bytes: (size as f64 * (in_products + in_sums + in_features) + indices) as u64,
+            memory: (layout.at_once as f64 * at_work + lists) as u64,
+        }
+    }
+
+    /// Bytes of the filtered rows of one channel; selectors are stacked into one piece in the end.
+    pub(super) fn result(&self, side: Side) -> u64 {
+        let bytes = 4 * self.rows as u64 * self.features as u64;
+        if side == Side::Selectors { 2 * bytes } else { bytes }
+    }
+
+    /// Bytes that scoring every node in so many columns takes.
+    pub(super) fn scores(&self, columns: usize) -> u64 {
+        let Layout { width, at_once, window } = Layout::new::<f64>(self.nodes, columns);
+        8 * (3 * self.nodes * columns + (window + 1) * self.nodes * at_once * width) as u64
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Features => "features",
+            Side::Selectors => "selectors",
+        })
+    }
+}

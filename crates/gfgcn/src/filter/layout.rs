@@ -1,0 +1,40 @@
+//! How the columns of a source are cut into slabs, so that a core's vectors stay in its cache.
+
+/// Vectors that are held and added to the sums together, at most.
+pub(super) const WINDOW: usize = 4;
+/// Bytes of the vectors of one slab that are to stay in the cache of one core, about.
+const CACHED_BYTES: usize = 3 << 20;
+/// A line per node takes more than this: rows come from far away whatever is done.
+const FAR_BYTES: usize = 32 << 20;
+
+/// How the columns of a source are divided. Changes no bit of the result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// Columns in every slab but the last.
+    pub(crate) width: usize,
+    /// Slabs that are at work at the same time; 1 where threads share the rows of a slab.
+    pub(crate) at_once: usize,
+    /// Vectors of a slab that are held, and added to the sums together.
+    pub(crate) window: usize,
+}
+
+impl Layout {
+    /// Slabs of whole cache lines, so few that a core's vectors stay in its cache if that is
+    /// possible with two. On graphs so large that not even one line per node fits, fetching a row
+    /// costs more than its length: rows are long, few vectors are held, and all threads work on the
+    /// same slab.
+    pub(crate) fn new<T>(nodes: usize, columns: usize) -> Self {
+        let line = 64 / size_of::<T>();
+        let threads = rayon::current_num_threads();
+        let large = nodes * 64 > FAR_BYTES;
+        let lines_at_hand = CACHED_BYTES / (nodes * 64 * WINDOW).max(1);
+        let lines = if large { 8 } else { lines_at_hand.clamp(2, 4) };
+        let width = (lines * line).min(columns.max(1));
+        let slabs = columns.div_ceil(width);
+        Layout {
+            width,
+            at_once: if large || slabs < threads { 1 } else { threads },
+            window: if large { 2 } else { WINDOW },
+        }
+    }
+}

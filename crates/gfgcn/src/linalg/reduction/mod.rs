@@ -1,0 +1,239 @@
+//! The reduction of a symmetric matrix to tridiagonal form.
+//!
+//! Reflections are gathered in panels, as LAPACK's `dsytrd` does: within a panel the columns to the right are only
+//! read, once per reflection, and at its end all its reflections are applied to them at once, by a matrix product.
+//! So half of the arithmetic runs at the speed of matrix products; the other half is limited by memory, which is
+//! read and hardly written. Applying each reflection as it comes would write as much as it reads, and takes up to
+//! twice as long.
+//!
+//! The steps are those of one column: [`reduce`] asks between them whether the work is still wanted.
+
+mod crew;
+mod kernels;
+mod parts;
+
+use crate::error::Result;
+use crew::Crew;
+use faer::linalg::householder::{make_householder_in_place, upgrade_householder_factor};
+use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
+use faer::{ColMut, Mat, MatMut, MatRef, Par};
+use kernels::{STEP, add_combination};
+use parts::{Divided, Round};
+use rayon::prelude::*;
+
+/// Below this size everything is one part: a problem of few milliseconds, and there are many of them.
+const ONE_PART: usize = 600;
+
+/// Reflections of the widest panel.
+const WIDEST: usize = 32;
+
+/// Multiplications of a part in one round of an update: some 20 milliseconds.
+const ROUND: usize = 1 << 29;
+
+/// Whether the work is still wanted.
+type Check<'a> = &'a (dyn Fn() -> Result<()> + Sync);
+
+/// A tridiagonal matrix, and τ of each reflection I − v vᵀ / τ that led to it.
+pub(super) struct Reduced {
+    pub(super) diagonal: Vec<f64>,
+    pub(super) off_diagonal: Vec<f64>,
+    pub(super) scales: Vec<f64>,
+}
+
+/// Reduces the matrix whose lower triangle is given by columns. The vectors of the reflections take its place, below
+/// their leading 1, which is where the off-diagonal is.
+pub(super) fn reduce(n: usize, matrix: &mut [f64], check: Check<'_>) -> Result<Reduced> {
+    // Wider panels make faster products and slower columns. More parts would cost more than they bring: every
+    // column waits for all of them.
+    let (width, parts) = if n < ONE_PART { (16, 1) } else { (WIDEST, 2) };
+    let divided = Divided::new(n, matrix, width, parts);
+    let work = |part: usize| divided.work(part);
+    if parts == 1 {
+        return reduce_divided(&divided, &|| {}, &|| work(0), check);
+    }
+    Crew::new(parts, &work)
+        .led_by(|lead| reduce_divided(&divided, &|| lead.recruit(), &|| lead.round(), check))
+}
+
+/// The loop over panels and columns; `recruit` is called when there is work for a while, and `round` has all parts do
+/// what the panel says.
+fn reduce_divided(
+    matrix: &Divided<'_>,
+    recruit: &dyn Fn(),
+    round: &dyn Fn(),
+    check: Check<'_>,
+) -> Result<Reduced> {
+    let (n, width) = (matrix.size, matrix.width);
+    let mut reduced = Reduced { diagonal: vec![], off_diagonal: vec![], scales: vec![] };
+    let mut w = vec![0.0; n];
+    for first in (0..n).step_by(width) {
+        recruit();
+        let end = n.min(first + width);
+        for k in first..end {
+            check()?;
+            reflect(matrix, first, k, &mut reduced);
+            if k + 1 < n {
+                matrix.panel_mut().round = Round::Multiply { column: k, reflection: k - first };
+                round();
+                complete(matrix, first, k, reduced.scales[k].recip(), &mut w[k + 1..]);
+            }
+        }
+        let columns = (ROUND / (2 * width * n)).next_multiple_of(width) * matrix.parts.len();
+        for first in (end..n).step_by(columns) {
+            check()?;
+            matrix.panel_mut().round = Round::Update { first, end: n.min(first + columns) };
+            round();
+        }
+    }
+    Ok(reduced)
+}
+
+/// Applies the panel's reflections to column k and finds the one that clears it below the off-diagonal.
+fn reflect(matrix: &Divided<'_>, first: usize, k: usize, reduced: &mut Reduced) {
+    let (n, width, reflection) = (matrix.size, matrix.width, k - first);
+    let mut panel = matrix.panel_mut();
+    let mut part = matrix.part(matrix.owner(first));
+    let column = &mut part.block_mut(first)[reflection * n..][k..n];
+    let [v, w] = [0, width].map(|start| panel.minus_row(n, start, k, reflection));
+    let count = reflection.next_multiple_of(STEP);
+    add_combination(&panel.columns[k..], n, &w[..count], column);
+    add_combination(&panel.columns[width * n + k..], n, &v[..count], column);
+    reduced.diagonal.push(column[0]);
+    if let [_, head, tail @ ..] = column {
+        let reflector = make_householder_in_place(head, ColMut::from_slice_mut(tail));
+        reduced.off_diagonal.push(*head);
+        reduced.scales.push(reflector.tau);
+        for start in [0, 2 * width] {
+            let v = &mut panel.columns[(start + reflection) * n..][k + 1..n];
+            v[0] = 1.0;
+            v[1..].copy_from_slice(tail);
+        }
+    }
+}
+
+/// From the products of all parts to the column of W that belongs to the reflection of column k:
+/// w = p − (pᵀ v / 2τ) v with p = (A − V Wᵀ − W Vᵀ) v / τ.
+fn complete(matrix: &Divided<'_>, first: usize, k: usize, inverse: f64, w: &mut [f64]) {
+    let (n, width, reflection) = (matrix.size, matrix.width, k - first);
+    let mut panel = matrix.panel_mut();
+    w.fill(0.0);
+    let mut products = [[0.0; WIDEST]; 2];
+    for part in 0..matrix.parts.len() {
+        let part = matrix.part(part);
+        w.iter_mut().zip(&part.sums[k + 1..]).for_each(|(w, s)| *w += s);
+        for (sums, dots) in products.iter_mut().zip(&part.dots) {
+            // The columns beyond are those of earlier panels.
+            sums[..reflection].iter_mut().zip(dots).for_each(|(sum, dot)| *sum -= dot);
+        }
+    }
+    let count = reflection.next_multiple_of(STEP);
+    add_combination(&panel.columns[k + 1..], n, &products[1][..count], w);
+    add_combination(&panel.columns[width * n + k + 1..], n, &products[0][..count], w);
+    let (v, rest) = panel.columns.split_at_mut(width * n);
+    let v = &v[reflection * n..][k + 1..n];
+    let out = &mut rest[reflection * n..][k + 1..n];
+    let dot = kernels::dot(w, v);
+    let along = 0.5 * dot * inverse * inverse;
+    for ((out, w), v) in out.iter_mut().zip(w).zip(v) {
+        *out = *w * inverse - along * v;
+    }
+}
+
+/// The triangular factors with which several reflections are applied at once, side by side.
+pub(super) fn block_factors(
+    n: usize,
+    reduced: &[f64],
+    scales: &[f64],
+    check: Check<'_>,
+) -> Result<Mat<f64>> {
+    let count = n.saturating_sub(1);
+    let width = if count > 0 { recommended_block_size::<f64>(count, count) } else { 1 };
+    let mut factors = Mat::zeros(width, count);
+    if count == 0 {
+        return Ok(factors);
+    }
+    let vectors = MatRef::from_column_major_slice(reduced, n, n).submatrix(1, 0, count, count);
+    let build = |(block, factor): (usize, MatMut<'_, f64>)| {
+        check()?;
+        let (first, size) = (block * width, factor.ncols());
+        let mut factor = factor.subrows_mut(0, size);
+        (0..size).for_each(|k| factor[(k, k)] = scales[first + k]);
+        let vectors = vectors.submatrix(first, first, count - first, size);
+        upgrade_householder_factor(factor, vectors, size, 1, Par::Seq);
+        Ok(())
+    };
+    if n < ONE_PART {
+        for first in (0..count).step_by(width) {
+            let size = width.min(count - first);
+            build((first / width, factors.as_mut().subcols_mut(first, size)))?;
+        }
+    } else {
+        factors.as_mut().par_col_chunks_mut(width).enumerate().try_for_each(build)?;
+    }
+    Ok(factors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{Cancel, Context};
+    use crate::error::Error;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    fn symmetric(n: usize) -> Vec<f64> {
+        (0..n * n)
+            .map(|k| ((k / n + k % n) as f64 * 0.7).sin() + f64::from(k / n == k % n))
+            .collect()
+    }
+
+    #[test]
+    fn a_reduction_is_abandoned_where_the_check_fails() {
+        for (n, limit) in [(50, 1), (50, 20), (700, 1), (700, 40), (700, 650)] {
+            let asked = AtomicUsize::new(0);
+            let check = || match asked.fetch_add(1, Ordering::Relaxed) {
+                k if k < limit => Ok(()),
+                _ => Err(Error::Cancelled),
+            };
+            let result = reduce(n, &mut symmetric(n), &check);
+            assert!(matches!(result, Err(Error::Cancelled)));
+            assert_eq!(asked.into_inner(), limit + 1, "nothing is done after the check failed");
+        }
+    }
+
+    /// The two threads meet when the reduction is in its tenth column, and again when it is cancelled.
+    #[test]
+    fn a_reduction_that_has_begun_is_cancelled_from_another_thread() {
+        let cancel = Cancel::default();
+        let context = Context::default().with_cancel(cancel.clone());
+        let (asked, meet) = (AtomicUsize::new(0), Barrier::new(2));
+        let check = || {
+            if asked.fetch_add(1, Ordering::Relaxed) == 10 {
+                meet.wait();
+                meet.wait();
+            }
+            context.check()
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                meet.wait();
+                cancel.cancel();
+                meet.wait();
+            });
+            let result = reduce(700, &mut symmetric(700), &check);
+            assert!(matches!(result, Err(Error::Cancelled)));
+        });
+    }
+
+    #[test]
+    fn every_column_asks() {
+        let asked = AtomicUsize::new(0);
+        let check = || {
+            asked.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        };
+        reduce(100, &mut symmetric(100), &check).unwrap();
+        assert!(asked.into_inner() >= 100);
+    }
+}
