@@ -41,13 +41,16 @@ $(BUILD_VENV):
 	$(PYTHON) -m venv $@
 	$@/bin/pip install --quiet "maturin>=1.16,<2"
 
-# Also the fuzz targets for a minute each (installs cargo-fuzz), and every baseline on twenty splits of each graph.
+# Also the fuzz targets for a minute each (installs cargo-fuzz), every baseline on twenty splits of each graph, and
+# what the crate of formats says without its features, for which everything is compiled again.
 test-full: test fuzz
+	$(CARGO) test -p gfgcn-data --lib
 	$(CARGO) test -p gfgcn-baselines --test accuracy -- --ignored
 
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy -p gfgcn-data --all-targets -- -D warnings # its features are off
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
 format:
