@@ -42,15 +42,18 @@ $(BUILD_VENV):
 	$@/bin/pip install --quiet "maturin>=1.16,<2"
 
 # Also what takes minutes: every model on twenty splits of each graph, property tests on other data than the last
-# time, and the fuzz targets for a minute each (installs cargo-fuzz).
+# time, what the crate of formats says without its features, for which everything is compiled again, and the fuzz
+# targets for a minute each (installs cargo-fuzz).
 test-full: test
 	$(CARGO) test --workspace --test accuracy --test experiments -- --ignored
 	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --test properties --test tables
+	$(CARGO) test -p gfgcn-data --lib
 	$(MAKE) fuzz
 
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy -p gfgcn-data --all-targets -- -D warnings # its features are off
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
 format:

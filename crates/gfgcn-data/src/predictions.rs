@@ -7,7 +7,7 @@ use gfgcn::model::Predictions;
 use gfgcn::{Error, Result};
 use std::path::Path;
 
-/// Checks that [`write`] would know the format, before anything is computed.
+/// Checks that [`write()`] would know the format, before anything is computed.
 pub fn check_file_name(path: &Path) -> Result<()> {
     if is_archive(path) {
         return Ok(());
