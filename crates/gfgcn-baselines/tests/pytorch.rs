@@ -9,9 +9,7 @@ use gfgcn::filter::Filter;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::{Matrix, SparseMatrix};
 use gfgcn::split::Split;
-use gfgcn_baselines::{
-    Appnp, Baseline, Dual, Gat, Gcn, Gcnii, JkNet, Jump, Logistic, Trainer, Training,
-};
+use gfgcn_baselines::{Appnp, Baseline, Dual, Gat, Gcn, Gcnii, JkNet, Jump, Trainer, Training};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -44,30 +42,52 @@ enum Model {
     JkNet { depth: usize, jump: Jump },
     Appnp { depth: usize },
     Gcnii { depth: usize },
-    Logistic { filter: Filter },
-    Dual { filter: Filter, lambda: f64 },
+    Logistic { filter: Named },
+    Dual { filter: Named, lambda: f64 },
+}
+
+/// A filter as the script writes it.
+#[derive(Deserialize, Debug)]
+struct Named {
+    kind: String,
+    depth: f64,
+    tau: Option<f64>,
+    time: Option<f64>,
+}
+
+impl Named {
+    fn filter(&self) -> Filter {
+        let given = |parameter: &str| match parameter {
+            "depth" => Some(self.depth),
+            "tau" => self.tau,
+            _ => self.time,
+        };
+        Filter::named(&self.kind, given).unwrap()
+    }
 }
 
 impl Model {
     /// The widths of the script, and nothing dropped.
     fn baseline(&self) -> Baseline {
         let (hidden, dropout) = (4, 0.0);
-        match *self {
-            Model::Gcn { depth } => Baseline::Gcn(Gcn { hidden, dropout, ..Gcn::new(depth) }),
-            Model::Gat { depth } => {
+        match self {
+            &Model::Gcn { depth } => Baseline::Gcn(Gcn { hidden, dropout, ..Gcn::new(depth) }),
+            &Model::Gat { depth } => {
                 Baseline::Gat(Gat { heads: 2, hidden: 3, dropout, ..Gat::new(depth) })
             }
-            Model::JkNet { depth, jump } => {
+            &Model::JkNet { depth, jump } => {
                 Baseline::JkNet(JkNet { hidden, dropout, ..JkNet::new(depth, jump) })
             }
-            Model::Appnp { depth } => {
+            &Model::Appnp { depth } => {
                 Baseline::Appnp(Appnp { hidden, dropout, ..Appnp::new(depth) })
             }
-            Model::Gcnii { depth } => {
+            &Model::Gcnii { depth } => {
                 Baseline::Gcnii(Gcnii { hidden, dropout, ..Gcnii::new(depth) })
             }
-            Model::Logistic { filter } => Baseline::Logistic(Logistic { filter }),
-            Model::Dual { filter, lambda } => Baseline::Dual(Dual { filter, lambda }),
+            Model::Logistic { filter } => Baseline::logistic(filter.filter()),
+            Model::Dual { filter, lambda } => {
+                Baseline::Dual(Dual { filter: filter.filter(), lambda: *lambda })
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gfgcn::driver::Explanation;
 use gfgcn::filter::DEFAULT_DEPTH;
+use gfgcn::head::Head;
 use gfgcn::{Classifier, Design, Model, Ridge};
 use gfgcn_baselines::Method;
 use serde::Serialize;
@@ -105,7 +106,7 @@ struct Report {
     design: Design,
     ridge: Ridge,
     lambda: f64,
-    classes: Vec<String>,
+    head: Head,
     nodes: usize,
     training_nodes: usize,
     /// In percent.
@@ -132,7 +133,7 @@ impl Report {
             design: model.design().clone(),
             ridge: model.ridge(),
             lambda: model.lambda(),
-            classes: model.classes().to_vec(),
+            head: model.head().clone(),
             nodes: provenance.nodes,
             training_nodes: provenance.training_nodes,
             selection_accuracy: provenance.selection_accuracy.map(|accuracy| 100.0 * accuracy),
@@ -153,7 +154,7 @@ impl Report {
                     "{} of {}, {}",
                     self.training_nodes,
                     count(self.nodes, "node", "nodes"),
-                    count(self.classes.len(), "class", "classes")
+                    count(self.head.names().len(), "class", "classes")
                 ),
             ),
             ("lambda", format!("{:.4e} ({})", self.lambda, self.ridge.selection.description())),

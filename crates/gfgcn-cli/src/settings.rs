@@ -1,6 +1,7 @@
 //! The options that describe a model, shared by the commands that train one.
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gfgcn::filter::{Filter, MAX_DEPTH, Tolerance};
 use gfgcn::graph::Operator;
 use gfgcn::kernel::Kernel;
@@ -25,7 +26,7 @@ pub(crate) struct Settings {
     kernel: Option<Kernel>,
     /// How λ is chosen: by exact leave-one-out on the training nodes, or by the accuracy on the validation part of
     /// the split [default: loo]
-    #[arg(long, value_name = "loo|validation", value_parser = chosen)]
+    #[arg(long, value_parser = chosen())]
     select: Option<Selection>,
     /// Use this λ instead of choosing one
     #[arg(
@@ -78,11 +79,8 @@ fn fixed_lambda(text: &str) -> Result<Selection, Refusal> {
 }
 
 /// Not a number: that is for --lambda.
-fn chosen(text: &str) -> Result<Selection, Refusal> {
-    match text.parse() {
-        Ok(selection @ (Selection::LeaveOneOut | Selection::Validation)) => Ok(selection),
-        _ => Err("not loo or validation".into()),
-    }
+fn chosen() -> impl TypedValueParser<Value = Selection> {
+    PossibleValuesParser::new(["loo", "validation"]).try_map(|name| name.parse::<Selection>())
 }
 
 /// Checked here, so that a wrong τ is noticed even where no model uses it.

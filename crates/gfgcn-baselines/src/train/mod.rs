@@ -115,7 +115,8 @@ impl<'a> Trainer<'a> {
                 let designs = [training.design(filter)];
                 let rows = Rows::of(nodes, dataset.nodes());
                 let columns = dataset.labels().classes().len();
-                let driver = Driver::new(dataset, &designs, rows, columns);
+                // A run is the same whatever other runs share its features.
+                let driver = Driver::new(dataset, &designs, rows, columns).by_features();
                 let filtered = driver.run(0..1, context)?.remove(0);
                 (Cow::Borrowed(dataset.features()), Some((driver, filtered)))
             }

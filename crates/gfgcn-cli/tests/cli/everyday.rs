@@ -141,10 +141,10 @@ fn inspect_tells_what_fit_told() {
     let sandbox = trained();
     let fitted = sandbox.json("fit folder --model gfsgc --depth 3 --kernel rbf -o other.model");
     let inspected = sandbox.json("inspect other.model");
-    for field in ["filter", "options", "lambda", "classes"] {
+    for field in ["design", "ridge", "lambda", "head"] {
         assert_eq!(inspected[field], fitted[field], "{field}");
     }
-    let training = &inspected["training"];
+    let training = &inspected["provenance"];
     for field in ["nodes", "training_nodes", "selection_accuracy"] {
         assert_eq!(training[field], fitted[field], "{field}");
     }

@@ -113,7 +113,7 @@ fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
     let sandbox = Sandbox::new();
     let run = run_after(&sandbox, "ulimit -v 100000", "evaluate pubmed --threads 2");
     assert_eq!(run.status, Some(4), "{run:?}");
-    for part in ["the evaluation needs about", "MiB are available", "--threads"] {
+    for part in ["the evaluation needs about", "MiB are available", "fewer threads"] {
         assert!(run.stderr.contains(part), "{part:?} is missing in {run:?}");
     }
     let job = "data synth -o x.npz --nodes 2000000000 --edges 5 --classes 2 --features 1";

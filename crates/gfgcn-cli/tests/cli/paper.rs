@@ -1,4 +1,4 @@
-//! `paper`: a report that is complete, repeatable, and taken up again where it was stopped.
+//! `paper`: a report that is complete, repeatable, and resumed where it was interrupted.
 
 use crate::sandbox::{Run, Sandbox};
 use serde_json::Value;

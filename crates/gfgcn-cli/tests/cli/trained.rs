@@ -206,7 +206,7 @@ fn an_interrupted_training_is_taken_up_again() {
     let half_written = |path: &PathBuf| path.extension().is_some_and(|end| end == "partial");
     assert!(!sandbox.snapshot().keys().any(half_written));
     assert!(run.stderr.contains("note: 3000 models are to train, which takes about"), "{run:?}");
-    assert!(run.stderr.contains("stopped and taken up again"), "{run:?}");
+    assert!(run.stderr.contains("interrupted and resumed"), "{run:?}");
     let report = sandbox.json("evaluate cora --models gcn --depths 2 --splits 3");
     assert_eq!(from_cache(&report), 3, "{report}");
 }

@@ -119,6 +119,15 @@ impl<'d> Driver<'d> {
         driver
     }
 
+    /// Filters from the side of the features whatever it costs, so that the filtered features of a node do not
+    /// depend on which others are asked for.
+    #[must_use]
+    pub fn by_features(mut self) -> Self {
+        let channels = self.designs.iter_mut().flatten();
+        channels.for_each(|channel| channel.side = Side::Features);
+        self
+    }
+
     /// Designs that are computed together, in order: as many at a time as so many bytes allow, but one at least.
     pub fn passes(&self, memory: u64) -> Vec<Range<usize>> {
         let mut passes = Vec::new();
