@@ -1,5 +1,8 @@
 //! Replays the seeds of every fuzz target, so that what fuzzing found stays fixed without it.
 
+// Every entry is a part of a program of its own, with the modules it needs.
+#![allow(clippy::duplicate_mod)]
+
 #[path = "../../../fuzz/entries/matrix_market.rs"]
 mod matrix_market;
 #[path = "../../../fuzz/entries/model.rs"]

@@ -15,6 +15,7 @@ mod operator;
 mod order;
 mod product;
 mod propagator;
+mod renumbered;
 mod rows;
 #[cfg(test)]
 mod tests;

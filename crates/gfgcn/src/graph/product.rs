@@ -284,13 +284,20 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
                     block[l] = block[l] + group[l];
                 }
             }
-            for l in 0..LANES {
-                total[l] += block[l].to_f64();
-            }
+            accumulate(&mut total, &block);
         }
         for l in 0..LANES {
             sum[l] = T::from_f64(total[l]);
         }
+    }
+}
+
+/// Adds to sums in double precision. A call once per block: written out in the loop, the two widths of
+/// numbers make the compiler shuffle the sums of single precision for every neighbour.
+#[inline(never)]
+fn accumulate<T: Scalar>(total: &mut [f64], block: &[T]) {
+    for (total, &sum) in total.iter_mut().zip(block) {
+        *total += sum.to_f64();
     }
 }
 

@@ -13,10 +13,11 @@
 use super::divide::balanced;
 use super::order::is_scattered;
 use super::product::{Pattern, Product, Step, Weighted};
+use super::renumbered::Renumbered;
+use super::rows::Rows;
 use super::{Graph, NodeOrder, Operator};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// How Ã = A + I is normalised.
@@ -33,46 +34,48 @@ pub enum Normalization {
 #[derive(Clone, Debug)]
 pub(crate) struct Propagator<'g> {
     operator: Operator,
-    walk: Walk<'g>,
-    /// The same walk with its nodes renumbered, for long propagations.
-    renumbered: Option<(Walk<'g>, NodeOrder)>,
+    graph: &'g Graph,
+    degrees: Degrees,
+    /// The same graph with its nodes renumbered, for long propagations, and its degrees by place.
+    renumbered: Option<(Renumbered, Degrees)>,
     simd: Simd,
 }
 
-/// The random walk W = D̃⁻¹Ã.
+/// D̃ and its inverse.
 #[derive(Clone, Debug)]
-struct Walk<'g> {
-    graph: Cow<'g, Graph>,
+struct Degrees {
     /// D̃: each node's summed edge weights, plus 1 for its self-loop.
     degrees: Vec<f64>,
     /// D̃⁻¹.
     reciprocals: Vec<f64>,
 }
 
-impl<'g> Walk<'g> {
-    fn new(graph: Cow<'g, Graph>) -> Self {
-        let degrees = graph.degrees();
+impl Degrees {
+    fn new(degrees: Vec<f64>) -> Self {
         let reciprocals = degrees.iter().map(|degree| degree.recip()).collect();
-        Walk { graph, degrees, reciprocals }
+        Degrees { degrees, reciprocals }
+    }
+
+    fn reordered(&self, order: &NodeOrder) -> Self {
+        Degrees::new(order.nodes().iter().map(|&node| self.degrees[node as usize]).collect())
     }
 }
 
 impl<'g> Propagator<'g> {
     /// The operator of a graph; O(nodes + edges).
     pub(crate) fn new(graph: &'g Graph, operator: Operator) -> Self {
-        let walk = Walk::new(Cow::Borrowed(graph));
-        Propagator { operator, walk, renumbered: None, simd: Simd::detect() }
+        let degrees = Degrees::new(graph.degrees());
+        Propagator { operator, graph, degrees, renumbered: None, simd: Simd::detect() }
     }
 
     /// Renumbers the nodes inside, so that neighbours lie closer together, if that pays over so many
     /// products with a single column: on graphs that no cache holds and whose nodes come in no
     /// particular order.
     ///
-    /// What goes in and comes out keeps the order of the graph; only the last bits of results may
-    /// differ, because neighbours are added up in another order.
+    /// What goes in and comes out keeps the order of the graph, and no bit of a result changes.
     #[must_use]
     pub(crate) fn prepared_for(self, columns: usize) -> Self {
-        if self.renumbered.is_none() && worth_renumbering(&self.walk.graph, columns) {
+        if self.renumbered.is_none() && worth_renumbering(self.graph, columns) {
             self.renumbered()
         } else {
             self
@@ -81,58 +84,65 @@ impl<'g> Propagator<'g> {
 
     /// With its nodes renumbered inside.
     pub(crate) fn renumbered(mut self) -> Self {
-        let order = NodeOrder::reverse_cuthill_mckee(&self.walk.graph);
-        let graph = self.walk.graph.reordered(&order);
-        self.renumbered = Some((Walk::new(Cow::Owned(graph)), order));
+        let order = NodeOrder::reverse_cuthill_mckee(self.graph);
+        let degrees = self.degrees.reordered(&order);
+        self.renumbered = Some((Renumbered::new(self.graph, order), degrees));
         self
     }
 
     /// The number of nodes.
     pub(crate) fn nodes(&self) -> usize {
-        self.walk.graph.nodes()
+        self.graph.nodes()
     }
 
     /// Entries of Ã: every edge in both directions and the self-loops.
     pub(crate) fn nonzeros(&self) -> usize {
-        self.walk.graph.nonzeros()
+        self.graph.nonzeros()
     }
 
-    /// The walk that is multiplied by. Its rows are nodes in the order of [`Propagator::node`].
-    fn active(&self) -> &Walk<'g> {
-        self.renumbered.as_ref().map_or(&self.walk, |(walk, _)| walk)
+    /// The rows that are multiplied by: nodes in the order of [`Propagator::node`].
+    fn rows(&self) -> Rows<'_> {
+        self.renumbered.as_ref().map_or_else(|| self.graph.rows(), |(rows, _)| rows.rows())
+    }
+
+    /// The degrees of these rows.
+    fn row_degrees(&self) -> &Degrees {
+        self.renumbered.as_ref().map_or(&self.degrees, |(_, degrees)| degrees)
     }
 
     /// The node whose row is at a place.
     pub(crate) fn node(&self, place: usize) -> usize {
-        self.renumbered.as_ref().map_or(place, |(_, order)| order.nodes()[place] as usize)
+        self.renumbered.as_ref().map_or(place, |(rows, _)| rows.order().nodes()[place] as usize)
     }
 
     /// The place of a node's row.
     pub(crate) fn place(&self, node: usize) -> usize {
-        self.renumbered.as_ref().map_or(node, |(_, order)| order.places()[node] as usize)
+        self.renumbered.as_ref().map_or(node, |(rows, _)| rows.order().places()[node] as usize)
     }
 
     /// The factor for the row at a place before the polynomial in W is applied, for Â or its transpose.
     pub(crate) fn scale_before(&self, place: usize, transposed: bool) -> f64 {
+        let degrees = self.row_degrees();
         match (self.operator.normalization, transposed) {
-            (Normalization::Symmetric, _) => self.active().degrees[place].sqrt().recip(),
+            (Normalization::Symmetric, _) => degrees.degrees[place].sqrt().recip(),
             (Normalization::Row, false) => 1.0,
-            (Normalization::Row, true) => self.active().reciprocals[place],
+            (Normalization::Row, true) => degrees.reciprocals[place],
         }
     }
 
     /// The factor for the row at a place after the polynomial in W was applied, for Â or its transpose.
     pub(crate) fn scale_after(&self, place: usize, transposed: bool) -> f64 {
+        let degrees = self.row_degrees();
         match (self.operator.normalization, transposed) {
-            (Normalization::Symmetric, _) => self.active().degrees[place].sqrt(),
+            (Normalization::Symmetric, _) => degrees.degrees[place].sqrt(),
             (Normalization::Row, false) => 1.0,
-            (Normalization::Row, true) => self.active().degrees[place],
+            (Normalization::Row, true) => degrees.degrees[place],
         }
     }
 
     /// All rows in ranges of about the same work.
     pub(crate) fn balanced_rows(&self, parts: usize) -> Vec<Range<usize>> {
-        balanced(self.active().graph.offsets(), parts)
+        balanced(self.rows().offsets, parts)
     }
 
     /// `y ← a·W·x + b·x + c·z` on a block of `stride` columns (row-major), for some rows: `y` holds
@@ -146,8 +156,7 @@ impl<'g> Propagator<'g> {
         z: Option<&[T]>,
         y: &mut [T],
     ) {
-        let Walk { graph, reciprocals: row_scale, .. } = self.active();
-        let graph = graph.rows();
+        let (graph, row_scale) = (self.rows(), &*self.row_degrees().reciprocals);
         match graph.weights {
             None => Product { graph, factor: Pattern, row_scale, step, stride, x, z }
                 .rows(self.simd, rows, y),
@@ -160,16 +169,8 @@ impl<'g> Propagator<'g> {
 
     /// Bytes that it takes beyond the graph.
     pub(crate) fn memory(&self) -> u64 {
-        let graph = &self.walk.graph;
-        let scales = 16 * graph.nodes() as u64;
-        match &self.renumbered {
-            None => scales,
-            Some((walk, _)) => {
-                let entries = 2 * walk.graph.edges() as u64;
-                let weights = if graph.is_weighted() { 4 } else { 0 };
-                2 * scales + 16 * graph.nodes() as u64 + (4 + weights) * entries
-            }
-        }
+        let scales = 16 * self.nodes() as u64;
+        scales + self.renumbered.as_ref().map_or(0, |(rows, _)| rows.memory() + scales)
     }
 }
 

@@ -24,6 +24,10 @@ impl<'a> Rows<'a> {
         self.offsets[node] as usize..self.offsets[node + 1] as usize
     }
 
+    pub(super) fn degree(self, node: usize) -> usize {
+        self.range(node).len()
+    }
+
     pub(super) fn neighbours_of(self, node: usize) -> &'a [u32] {
         &self.neighbours[self.range(node)]
     }
