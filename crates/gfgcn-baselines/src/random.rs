@@ -1,7 +1,7 @@
 //! Random numbers: initial weights from a stream, dropout from a hash.
 //!
 //! Whether an entry is dropped is a function of the step's key and the entry's place alone. So no
-//! mask is stored, the way back asks again, and threads cannot change the outcome.
+//! mask is stored, the backward pass asks again, and threads cannot change the outcome.
 
 use gfgcn::matrix::Matrix;
 use rand_chacha::ChaCha8Rng;

@@ -1,4 +1,4 @@
-//! The command line `gfgcn`: one file per subcommand, and the manners they share.
+//! The command line `gfgcn`: one file per subcommand, and the conventions they share.
 //!
 //! Nothing here computes: commands turn arguments into library calls and results into text, JSON
 //! and files. Exit status: 0 done, 2 wrong usage, 3 bad input, 4 a failure of the machine, 130
@@ -36,7 +36,7 @@ const MAX_THREADS: i64 = 1024;
 /// Classify the nodes of a graph, without training loops.
 ///
 /// gfgcn filters the node features over the graph and solves kernel ridge regression on the
-/// result in closed form: exact, deterministic, and nothing to tune.
+/// result in closed form: exact and deterministic, with every setting chosen on the labels.
 #[derive(Parser)]
 #[command(
     name = "gfgcn",

@@ -1,4 +1,4 @@
-"""The manners of a scikit-learn estimator, without scikit-learn: importing it takes longer than most fits."""
+"""The conventions of a scikit-learn estimator, without scikit-learn: importing it takes longer than most fits."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 //! out_i = Σ_j dropout(α_ij) h_j
 //! ```
 //!
-//! Nothing of the size edges × head dimension ever exists; what is kept for the way back is one
+//! Nothing of the size edges × head dimension ever exists; what is kept for the backward pass is one
 //! number per edge and head.
 
 use super::buffers::Buffers;
@@ -38,7 +38,7 @@ impl Shape {
     }
 }
 
-/// What the way back needs to know.
+/// What the backward pass needs to know.
 #[derive(Debug)]
 pub(crate) struct Saved {
     /// s and t, nodes × heads.
@@ -122,7 +122,7 @@ impl Attention<'_> {
         (out, saved)
     }
 
-    /// The way back from the gradient with respect to the result.
+    /// The backward pass, from the gradient with respect to the result.
     pub(crate) fn backward(
         &self,
         saved: &Saved,

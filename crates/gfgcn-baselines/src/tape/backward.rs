@@ -1,4 +1,4 @@
-//! The way back: from the gradient of a value to those of what it was made of.
+//! The backward pass: from the gradient of a value to those of what it was made of.
 
 use super::buffers::Buffers;
 use super::operations::attention_at;

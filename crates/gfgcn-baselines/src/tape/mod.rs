@@ -1,11 +1,11 @@
-//! A tape of operations on matrices, and the way back along it.
+//! A tape of operations on matrices, and the backward pass along it.
 //!
-//! Networks call the operations in order; each computes its value and notes what the way back needs.
+//! Networks call the operations in order; each computes its value and notes what the backward pass needs.
 //! [`Tape::backward`] then walks the notes in reverse. The parameters lie at the start of the tape and
 //! stay there; [`Tape::rewind`] forgets the rest and keeps its memory for the next epoch.
 //!
 //! A [`Var`] is a place on the tape. Operations that take it by value may write over it: ownership
-//! says that nobody reads it afterwards. Only where the way back needs the old value is it copied.
+//! says that nobody reads it afterwards. Only where the backward pass needs the old value is it copied.
 
 mod attention;
 mod backward;
@@ -143,7 +143,7 @@ struct Node {
     op: Op,
     /// Whether a parameter is behind it.
     depends: bool,
-    /// Whether the way back reads its value, so that it must stay as it is.
+    /// Whether the backward pass reads its value, so that it must stay as it is.
     kept: bool,
 }
 
@@ -296,7 +296,7 @@ impl<'a> Tape<'a> {
         Var(self.nodes.len() - 1)
     }
 
-    /// As [`Tape::push`], for an operation whose way back reads its own result.
+    /// As [`Tape::push`], for an operation whose backward pass reads its own result.
     fn push_kept(&mut self, value: Matrix<f32>, op: Op, from: &[usize]) -> Var {
         let var = self.push(value, op, from);
         self.keep(&[var.0]);

@@ -1,4 +1,4 @@
-//! The operations: each computes its value and notes what the way back needs.
+//! The operations: each computes its value and notes what the backward pass needs.
 
 use super::attention::{Attention, Shape};
 use super::{Inputs, Node, Op, Tape, Var, dense, elementwise, features};

@@ -14,7 +14,7 @@ use crate::scalar::Scalar;
 use crate::simd::{Simd, prefetch};
 use std::ops::Range;
 
-/// Blocks that take more bytes than this are not at hand in any cache: rows are asked for early.
+/// Blocks that take more bytes than this fit no cache: rows are prefetched.
 /// Below it the processor's own guesses are better.
 const CACHED_BYTES: usize = 128 << 20;
 /// How many neighbours ahead.
