@@ -1,14 +1,8 @@
 //! When the machine, the shell or the user stands in the way.
 
-use crate::running::Running;
+use crate::running::{Running, run_after};
 use crate::sandbox::{PROGRAM, Run, Sandbox};
 use std::fs;
-
-/// Runs the program in a shell that first does something to its circumstances.
-fn run_after(sandbox: &Sandbox, preparation: &str, arguments: &str) -> Run {
-    let script = format!("{preparation}; exec \"$0\" {arguments}");
-    sandbox.command("sh").args(["-c", &script, PROGRAM]).output().unwrap().into()
-}
 
 #[expect(clippy::print_stderr, reason = "a test that did not test anything says so")]
 fn skipped(why: &str) {
@@ -111,7 +105,7 @@ fn a_full_disk_keeps_the_old_file() {
 #[test]
 fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
     let sandbox = Sandbox::new();
-    let run = run_after(&sandbox, "ulimit -v 100000", "evaluate pubmed --threads 2");
+    let run = run_after(&sandbox, "ulimit -v 200000", "evaluate pubmed --threads 2");
     assert_eq!(run.status, Some(4), "{run:?}");
     for part in ["the evaluation needs about", "MiB are available", "fewer threads"] {
         assert!(run.stderr.contains(part), "{part:?} is missing in {run:?}");

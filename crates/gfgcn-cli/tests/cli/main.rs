@@ -10,6 +10,8 @@ mod paper;
 mod refusals;
 #[cfg(unix)]
 mod running;
+#[cfg(unix)]
+mod same_bytes;
 mod sandbox;
 mod synth;
 mod trained;

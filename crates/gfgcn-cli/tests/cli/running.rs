@@ -1,6 +1,6 @@
 //! The program while it runs: what it has said and done so far, and signals in the middle of its work.
 
-use crate::sandbox::{Run, Sandbox};
+use crate::sandbox::{PROGRAM, Run, Sandbox};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -12,6 +12,12 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// Nor does ending, which is nearly no work; what is interrupted in tests would go on for longer.
 const PATIENCE_WITH_AN_END: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// Runs the program in a shell that first does something to its circumstances.
+pub(crate) fn run_after(sandbox: &Sandbox, preparation: &str, arguments: &str) -> Run {
+    let script = format!("{preparation}; exec \"$0\" {arguments}");
+    sandbox.command("sh").args(["-c", &script, PROGRAM]).output().unwrap().into()
+}
 
 /// Ended when the test is over, however that ends.
 pub(crate) struct Running {

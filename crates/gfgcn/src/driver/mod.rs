@@ -331,3 +331,57 @@ pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> 
     });
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Labels;
+    use crate::filter::Filter;
+
+    /// A ring with many nodes and few features, of which few rows are asked for: what is kept is tiny, but sums over
+    /// all nodes are not.
+    fn ring(nodes: u32) -> Dataset {
+        let edges: Vec<(u32, u32)> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();
+        let (graph, _) = Graph::from_edges(nodes as usize, &edges, None).unwrap();
+        let features =
+            Matrix::from_fn(nodes as usize, 600, |i, j| f32::from(u8::from(i % 600 == j)));
+        let features = Features::dense(features).unwrap();
+        Dataset::new("ring", graph, features, Labels::none(nodes as usize)).unwrap()
+    }
+
+    #[test]
+    fn passes_fit_into_the_memory_sums_over_all_nodes_included() {
+        let data = ring(4000);
+        let designs: Vec<Design> =
+            (40..60).map(|depth| Filter::sgc(depth).unwrap().into()).collect();
+        let driver = Driver::new(&data, &designs, Rows::of(vec![1, 2, 3], 4000), 0);
+        assert!(driver.designs.iter().flatten().all(|channel| channel.side == Side::Selectors));
+        let results: u64 = 20 * driver.shape.result(Side::Selectors);
+        let all = driver.passes(u64::MAX);
+        assert_eq!(all, [0..20]);
+        // Enough for what is kept of all designs, but not for their sums.
+        let budget = driver.pass_cost(0..5).memory;
+        assert!(results < budget / 3, "{results} of {budget}");
+        let passes = driver.passes(budget);
+        assert!(passes.len() >= 4, "{passes:?}");
+        assert!(passes.iter().all(|pass| driver.pass_cost(pass.clone()).memory <= budget));
+        assert_eq!(passes.iter().map(Range::len).sum::<usize>(), 20);
+    }
+
+    #[test]
+    fn what_a_driver_holds_is_in_its_estimate() {
+        let data = ring(1000);
+        let plain = Design::from(Filter::sgc(2).unwrap());
+        let scaled = plain.clone().with_rows(RowScaling::Sum);
+        let memory = |design: &Design| {
+            let rows = Rows::of(vec![0], 1000);
+            Driver::new(&data, std::slice::from_ref(design), rows, 0).least_memory()
+        };
+        assert_eq!(memory(&scaled) - memory(&plain), data.features().memory());
+        let mut driver = Driver::new(&data, &[plain], Rows::of(vec![0], 1000), 0);
+        let before = driver.least_memory();
+        driver.operators[0].1 = driver.operators[0].1.clone().renumbered();
+        let (offsets, neighbours, order, scales) = (8 * 1001, 4 * 2000, 8 * 1000, 16 * 1000);
+        assert_eq!(driver.least_memory() - before, offsets + neighbours + order + scales);
+    }
+}
