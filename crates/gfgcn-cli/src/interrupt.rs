@@ -1,6 +1,6 @@
 //! Ctrl-C: stop at once, but never in the middle of writing a file.
 
-use gfgcn::context::{Cancel, Context};
+use gfgcn::context::{Cancel, Context, Memory};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -25,9 +25,10 @@ pub(crate) fn install() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A context that Ctrl-C cancels.
+/// A context that Ctrl-C cancels. All work of the program shares one account of memory.
 pub(crate) fn context() -> Context {
-    Context::default().with_cancel(CANCEL.clone())
+    static MEMORY: LazyLock<Memory> = LazyLock::new(Memory::of_machine);
+    Context::default().with_cancel(CANCEL.clone()).with_memory(MEMORY.clone())
 }
 
 /// While this is held, Ctrl-C waits.

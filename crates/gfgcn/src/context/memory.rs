@@ -31,9 +31,16 @@ struct Account {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bytes that could be had when nothing was reserved.
-    limit: u64,
+    /// Bytes that could be had when the account was first asked. Not asked for again: what work has given back, the
+    /// process may still hold.
+    limit: Option<u64>,
     reserved: u64,
+}
+
+impl State {
+    fn free(&self) -> u64 {
+        self.limit.unwrap_or(u64::MAX).saturating_sub(self.reserved)
+    }
 }
 
 /// Memory that was reserved; dropping it gives it back.
@@ -45,7 +52,7 @@ pub struct Lease {
 }
 
 impl Memory {
-    /// What the machine, the control group and the limits of the process leave.
+    /// What the machine, the control group and the limits of the process leave when it is first asked for.
     pub fn of_machine() -> Self {
         Memory::default()
     }
@@ -57,8 +64,7 @@ impl Memory {
 
     /// Bytes that can still be reserved.
     pub fn free(&self) -> u64 {
-        let state = self.0.state();
-        state.limit - state.reserved.min(state.limit)
+        self.0.state().free()
     }
 
     /// Reserves memory for some work until the lease is dropped.
@@ -67,7 +73,7 @@ impl Memory {
     /// [`Error::Memory`] with what is needed, what there is, and the remedy.
     pub fn reserve(&self, what: &str, bytes: u64, remedy: &'static str) -> Result<Lease> {
         let mut state = self.0.state();
-        let available = state.limit - state.reserved.min(state.limit);
+        let available = state.free();
         if bytes > available {
             let what = what.to_owned();
             return Err(Error::Memory { what, needed: bytes, available, remedy });
@@ -78,12 +84,9 @@ impl Memory {
 }
 
 impl Account {
-    /// The state. While nothing is reserved the limit is read anew: the process may have loaded data since.
     fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.reserved == 0 {
-            state.limit = self.given.or_else(available).unwrap_or(u64::MAX);
-        }
+        state.limit.get_or_insert_with(|| self.given.or_else(available).unwrap_or(u64::MAX));
         state
     }
 }
@@ -134,10 +137,11 @@ fn address_space() -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// Address space that is set aside for matrix products and hardly touched, which counts only where
-/// the address space itself is limited: each thread reserves twice the last-level cache.
+/// Address space that is set aside and hardly touched, which counts only where the address space itself is limited:
+/// for each thread twice the last-level cache for matrix products, and an arena of the allocator's.
 fn set_aside() -> u64 {
-    2 * last_level_cache() * rayon::current_num_threads() as u64
+    const ARENA: u64 = 64 << 20;
+    (2 * last_level_cache() + ARENA) * rayon::current_num_threads() as u64
 }
 
 fn last_level_cache() -> u64 {
