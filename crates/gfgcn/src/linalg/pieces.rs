@@ -3,7 +3,7 @@
 //! A product of large matrices takes seconds and cannot be stopped inside. It is cut into tiles of the result, and
 //! along the sums where these are long; before each piece the context is asked whether the work is still wanted.
 //! Tiles are as square as they can be: every piece reads its two factors anew, and a square has the least of them.
-//! They are computed side by side, each on one thread, so that threads meet once and not in every piece.
+//! Where there are enough of them, each is computed on one thread, so that threads meet once and not in every piece.
 //! The cuts are fixed by the sizes alone, and a product of one piece is a single call.
 
 use crate::context::Context;
@@ -55,7 +55,7 @@ impl<'c> Pieces<'c> {
             let b = b.subcols(j * shape.cols, c.ncols());
             c.par_row_chunks_mut(shape.rows).enumerate().try_for_each(|(i, c)| {
                 let a = a.subrows(i * shape.rows, c.nrows());
-                self.tile(accum, c, a, b, alpha, shape.depth)
+                self.tile(accum, c, a, b, alpha, &shape)
             })
         })
     }
@@ -68,12 +68,12 @@ impl<'c> Pieces<'c> {
         a: MatRef<'_, f64>,
         b: MatRef<'_, f64>,
         alpha: f64,
-        depth: usize,
+        shape: &Shape,
     ) -> Result<()> {
-        for terms in cut(a.ncols(), depth) {
+        for terms in cut(a.ncols(), shape.depth) {
             self.context.check()?;
             let (a, b) = (a.get(.., terms.clone()), b.get(terms, ..));
-            matmul(c.as_mut(), accum, a, b, alpha, Par::Seq);
+            matmul(c.as_mut(), accum, a, b, alpha, shape.par);
             accum = Accum::Add;
         }
         Ok(())
@@ -103,20 +103,26 @@ impl<'c> Pieces<'c> {
             for terms in cut(depth, shape.depth) {
                 self.context.check()?;
                 let right = right.get(.., terms);
-                multiply_by_itself_at_once(accum_here, corner.as_mut(), right, alpha, Par::Seq);
+                multiply_by_itself_at_once(accum_here, corner.as_mut(), right, alpha, shape.par);
                 accum_here = Accum::Add;
             }
             below.par_row_chunks_mut(shape.rows).enumerate().try_for_each(|(i, c)| {
                 let left = a.subrows(first + count + i * shape.rows, c.nrows());
-                self.tile(accum, c, left, right.transpose(), alpha, shape.depth)
+                self.tile(accum, c, left, right.transpose(), alpha, &shape)
             })
         })
     }
 
     /// The tiles of a product that is more than a piece.
     fn shape(&self, rows: usize, cols: usize, depth: usize) -> Shape {
-        /// Tiles that there are at least, for as many threads to share.
-        const TILES: usize = 16;
+        /// Tiles that are wanted, for as many threads to share.
+        const TILES: usize = 8;
+        let area = rows.max(THIN) * cols.max(THIN);
+        // A small result of long sums is only cut along these, one piece after the other.
+        if area <= self.side() * self.side() {
+            let depth = even(depth, self.limit / area);
+            return Shape { rows: rows.max(1), cols: cols.max(1), depth, par: self.par };
+        }
         let limit = (cost(rows, cols, depth) / TILES).min(self.limit / 2);
         // Four times as deep as wide: the factors are packed either way, and the result is touched less often.
         let depth = even(depth, 4 * side(limit));
@@ -129,7 +135,7 @@ impl<'c> Pieces<'c> {
         } else {
             (side, side)
         };
-        Shape { rows: even(rows, most_rows), cols: even(cols, most_cols), depth }
+        Shape { rows: even(rows, most_rows), cols: even(cols, most_cols), depth, par: Par::Seq }
     }
 
     /// The side of a cube of one piece.
@@ -157,6 +163,8 @@ struct Shape {
     rows: usize,
     cols: usize,
     depth: usize,
+    /// The parts that each tile is divided into.
+    par: Par,
 }
 
 /// A product with fewer rows or columns than this takes as long as one with so many: memory is the limit.

@@ -133,7 +133,7 @@ impl Part<'_> {
         }
     }
 
-    /// Vᵀ v and Wᵀ v over some rows. Whole steps of columns: what they find beyond the panel's reflections is not used.
+    /// Vᵀ v and Wᵀ v over some rows. Whole steps of columns: what is beyond the panel is not used.
     fn multiply_panel(
         &mut self,
         panel: &Panel,
