@@ -1,4 +1,4 @@
-//! The command line `gfgcn`: one file per subcommand, and the conventions they share.
+//! The command line `gfgcn`: one file or folder per subcommand, and the conventions they share.
 //!
 //! Nothing here computes: commands turn arguments into library calls and results into text, JSON
 //! and files. Exit status: 0 done, 2 wrong usage, 3 bad input, 4 a failure of the machine, 130

@@ -1,8 +1,7 @@
 //! Comparing designs over many splits, sharing what can be shared.
 //!
-//! The features are propagated once for all designs (or for as many at a time as the memory
-//! allows), each split is solved on its own, and all splits of a design are scored by one
-//! propagation of their targets side by side.
+//! Designs share passes over the graph, as many at a time as the memory allows; each split is solved on its own, and
+//! with a linear kernel all splits of a design are scored by one propagation, side by side.
 
 use crate::context::Context;
 use crate::data::Dataset;
@@ -54,7 +53,7 @@ pub struct Evaluated {
 /// splits' solutions, which run side by side, are added up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
-    /// Propagating the features.
+    /// Getting the filtered features, from whichever side.
     pub propagate: Duration,
     /// Choosing λ and solving.
     pub fit: Duration,

@@ -68,11 +68,11 @@ mod predictor;
 pub mod ridge;
 mod scalar;
 pub mod simd;
-pub mod split;
 mod text;
 pub mod tune;
 
 pub use classifier::Classifier;
+pub use data::split;
 pub use design::{Channel, Design, RowScaling};
 pub use error::{Error, Result};
 pub use hex::hex;

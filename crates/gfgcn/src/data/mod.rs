@@ -4,6 +4,7 @@
 mod dataset;
 mod fingerprint;
 mod labels;
+pub mod split;
 
 pub use dataset::Dataset;
 pub use labels::{Labels, UNLABELLED};

@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Explanation {
     /// Filters that are applied, over all channels.
     pub filters: usize,
-    /// Passes over the graph; one serves as many filters as fit into the memory.
+    /// Batches of designs that fit into the memory.
     pub passes: usize,
     /// What most filters propagate.
     pub side: Side,

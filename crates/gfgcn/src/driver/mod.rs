@@ -357,8 +357,7 @@ mod tests {
         let driver = Driver::new(&data, &designs, Rows::of(vec![1, 2, 3], 4000), 0);
         assert!(driver.designs.iter().flatten().all(|channel| channel.side == Side::Selectors));
         let results: u64 = 20 * driver.shape.result(Side::Selectors);
-        let all = driver.passes(u64::MAX);
-        assert_eq!(all, [0..20]);
+        assert_eq!(driver.passes(u64::MAX).len(), 1, "all together");
         // Enough for what is kept of all designs, but not for their sums.
         let budget = driver.pass_cost(0..5).memory;
         assert!(results < budget / 3, "{results} of {budget}");

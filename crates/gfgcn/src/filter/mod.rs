@@ -184,7 +184,8 @@ impl Filter {
         let symbol = |parameter| match parameter {
             "depth" => "K",
             "tau" => "τ",
-            _ => "T",
+            "time" => "T",
+            other => other,
         };
         let parameters = self.parameters().into_iter();
         parameters

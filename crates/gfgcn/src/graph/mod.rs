@@ -4,7 +4,7 @@
 //! [`Graph::from_buffers`], which repair what can be repaired (and count it in [`Repairs`]) and refuse
 //! the rest. Everything downstream relies on the invariants: symmetric, sorted and unique neighbours,
 //! no self-loops, weights finite and positive. The self-loops of Ã = A + I are added by the
-//! [`Propagator`], once.
+//! product kernel, once.
 
 mod adjacency;
 mod build;

@@ -1,7 +1,7 @@
 //! What is learnt: how labels become the targets Y of a ridge problem, and scores become predictions.
 //!
 //! The ridge problem sees plain numbers. A [`Head`] encodes what nodes are, judges scores by it, and decodes
-//! them; [`Supervision`] is what a split of labelled nodes asks of it.
+//! them; `supervision.rs` has what a split of labelled nodes asks of it.
 
 mod supervision;
 

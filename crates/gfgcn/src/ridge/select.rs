@@ -128,7 +128,7 @@ pub(crate) fn no_usable_penalty() -> Error {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict {
     pub(crate) position: usize,
-    /// Four times the nodes that were predicted, counted together with the neighbours on the grid.
+    /// Four times the nodes that were predicted right, counted together with the neighbours on the grid.
     pub(crate) score: usize,
     pub(crate) squared_error: f64,
 }
