@@ -4,6 +4,7 @@ use super::canonical::is_canonical;
 use super::rows::Rows;
 use super::{Graph, check_node_count};
 use crate::buffer::Buffer;
+use crate::context::Memory;
 use crate::error::{Error, Result};
 use crate::matrix::check_offsets;
 use rayon::prelude::*;
@@ -49,7 +50,8 @@ impl Graph {
     /// being counted as a repair.
     ///
     /// # Errors
-    /// No nodes, a node number ≥ `nodes`, or a weight that is negative, infinite or NaN.
+    /// No nodes, a node number ≥ `nodes`, a weight that is negative, infinite or NaN, or less memory than
+    /// [`build_memory`] where that is much.
     pub fn from_edges(
         nodes: usize,
         edges: &[(u32, u32)],
@@ -59,6 +61,7 @@ impl Graph {
         if let Some(w) = weights {
             Error::check_size("edge weights", edges.len(), w.len())?;
         }
+        check_memory(edges.len(), nodes)?;
         let mut arcs = Vec::with_capacity(edges.len());
         for (k, &(from, to)) in edges.iter().enumerate() {
             for node in [from, to] {
@@ -140,6 +143,31 @@ impl Graph {
     }
 }
 
+/// An upper bound of the bytes that building a graph takes besides its input, the graph included: from so
+/// many edges, or entries of an adjacency matrix that needs repair.
+///
+/// It is reached where every entry is an edge of its own and has a weight. A matrix that names edges in both
+/// directions takes half of it, and one that needs no repair only the graph itself, or nothing at all.
+pub fn build_memory(entries: usize, nodes: usize) -> u64 {
+    let (entries, nodes) = (entries as u64, nodes as u64);
+    let arcs = size_of::<Arc>() as u64 * entries;
+    // Each edge twice, with neighbour and weight.
+    let rows = 8 * (nodes + 1) + 2 * (4 + 4) * entries;
+    let next = 8 * nodes;
+    arcs + rows + next
+}
+
+/// Refuses a graph that cannot be built in the memory that is free. Small ones are not worth asking the system for.
+fn check_memory(entries: usize, nodes: usize) -> Result<()> {
+    const SMALL: u64 = 64 << 20;
+    let bytes = build_memory(entries, nodes);
+    if bytes > SMALL {
+        let remedy = "use a smaller graph, or a machine with more memory";
+        drop(Memory::of_machine().reserve("building the graph", bytes, remedy)?);
+    }
+    Ok(())
+}
+
 fn check_sizes(rows: Rows<'_>) -> Result<()> {
     check_node_count(rows.nodes())?;
     match rows.weights {
@@ -156,6 +184,7 @@ fn needed(weights: Option<&[f32]>) -> Option<&[f32]> {
 /// The graph of rows with valid offsets that are not canonical.
 fn repaired(rows: Rows<'_>) -> Result<(Graph, Repairs)> {
     let nodes = rows.nodes();
+    check_memory(rows.neighbours.len(), rows.nodes())?;
     let mut arcs = Vec::with_capacity(rows.neighbours.len());
     for from in 0..nodes {
         for k in rows.range(from) {

@@ -21,7 +21,7 @@ mod rows;
 mod tests;
 
 pub use adjacency::Adjacency;
-pub use build::Repairs;
+pub use build::{Repairs, build_memory};
 pub(crate) use divide::split_rows;
 pub use operator::Operator;
 pub use order::NodeOrder;
