@@ -105,8 +105,12 @@ impl Filtered {
         if rows.len() * cols < MANY {
             // Written once, not first filled with zeros: a sweep makes hundreds of these.
             let mut data = Vec::with_capacity(rows.len() * cols);
-            for piece in rows.iter().flat_map(|&row| pieces(row)) {
-                data.extend(piece.iter().map(|&value| f64::from(value)));
+            for &row in rows {
+                for channel in &self.channels {
+                    for piece in channel.row(row) {
+                        data.extend(piece.iter().map(|&value| f64::from(value)));
+                    }
+                }
             }
             return Matrix::from_rows(rows.len(), cols, data).expect("whole rows");
         }
