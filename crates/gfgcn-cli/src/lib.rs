@@ -105,6 +105,8 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has closed it: nothing is left to say.
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        // Work may notice Ctrl-C before the handler has ended the program: that is no error to speak of.
+        Err(error) if is_cancelled(&error) => ExitCode::from(interrupt::STATUS as u8),
         Err(error) => {
             output.error(&error);
             ExitCode::from(status(&error))
@@ -129,6 +131,10 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
     }
 }
 
+fn is_cancelled(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(gfgcn::Error::Cancelled))
+}
+
 fn status(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<gfgcn::Error>() {
         Some(error) if error.is_machine_failure() => MACHINE_FAILURE,
@@ -142,6 +148,12 @@ fn status(error: &anyhow::Error) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_that_was_cancelled_is_no_bad_input() {
+        assert!(is_cancelled(&gfgcn::Error::Cancelled.into()));
+        assert!(!is_cancelled(&gfgcn::Error::Data("wrong".into()).into()));
+    }
 
     #[test]
     fn the_arguments_are_consistent() {
