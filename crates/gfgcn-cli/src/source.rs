@@ -44,7 +44,9 @@ impl Source {
             _ => unreachable!("the parser requires a dataset, or edges with features"),
         };
         dataset.notes().iter().for_each(|note| output.note(note));
-        Ok(dataset)
+        // In an archive the places of nodes are what counts, in tables their ids.
+        let from_tables = self.edges.is_some() || self.dataset.as_ref().is_some_and(|d| d.is_dir());
+        Ok(if from_tables { dataset.ordered_by_names() } else { dataset })
     }
 
     /// The paths that are read.
@@ -77,7 +79,8 @@ impl SplitSource {
     pub(crate) fn load(&self, dataset: &Dataset) -> Result<Option<Split>> {
         if let Some(path) = &self.split {
             return if has_extension(path, "npz") {
-                npz::read_split(path, dataset.nodes()).map(Some)
+                npz::read_split(path, dataset.nodes())
+                    .map(|split| Some(dataset.split_of_places(split)))
             } else {
                 read_split(path, dataset).map(Some)
             };

@@ -5,9 +5,12 @@ mod evaluate;
 mod everyday;
 #[cfg(unix)]
 mod faults;
+mod order;
 mod paper;
 #[cfg(unix)]
 mod refusals;
+#[cfg(unix)]
+mod reports;
 #[cfg(unix)]
 mod running;
 #[cfg(unix)]

@@ -20,6 +20,8 @@ pub struct Dataset {
     feature_names: Option<Vec<String>>,
     split: Option<Split>,
     notes: Vec<String>,
+    /// The place of each node in the source of the data, where that is another.
+    pub(super) places: Option<Vec<usize>>,
     fingerprint: Fingerprint,
 }
 
@@ -46,6 +48,7 @@ impl Dataset {
             feature_names: None,
             split: None,
             notes: Vec::new(),
+            places: None,
             fingerprint: Fingerprint::default(),
         })
     }
@@ -179,6 +182,7 @@ impl Dataset {
             feature_names: self.feature_names.clone(),
             split: self.split.as_ref().map(|split| split.select(nodes, self.nodes())),
             notes: self.notes.clone(),
+            places: None,
             fingerprint: Fingerprint::default(),
         }
     }

@@ -27,7 +27,7 @@ impl Split {
         validation: Vec<usize>,
         test: Vec<usize>,
     ) -> Result<Self> {
-        let split = Split { train, validation, test };
+        let split = Split::in_order(train, validation, test);
         if split.train.is_empty() {
             return Err(Error::Data("the training part of the split is empty".into()));
         }
@@ -150,11 +150,15 @@ impl Split {
         }
         let renumber =
             |part: &[usize]| part.iter().filter_map(|&node| position[node]).collect::<Vec<_>>();
-        Split {
-            train: renumber(&self.train),
-            validation: renumber(&self.validation),
-            test: renumber(&self.test),
+        Split::in_order(renumber(&self.train), renumber(&self.validation), renumber(&self.test))
+    }
+
+    /// Parts are sets: in whichever order their nodes are named, what is computed is the same to the last bit.
+    fn in_order(mut train: Vec<usize>, mut validation: Vec<usize>, mut test: Vec<usize>) -> Split {
+        for part in [&mut train, &mut validation, &mut test] {
+            part.sort_unstable();
         }
+        Split { train, validation, test }
     }
 
     pub(crate) fn check_nodes(&self, nodes: usize) -> Result<()> {

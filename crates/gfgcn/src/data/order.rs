@@ -1,0 +1,112 @@
+//! Nodes and features in the order of their names, so that the order in which a file lists them changes nothing.
+
+use super::Dataset;
+use crate::split::Split;
+
+impl Dataset {
+    /// With the nodes in the [order of their ids](order_of_names) and the features in that of their names, where they
+    /// have some. Whatever is computed is then the same to the last bit, however the source orders its rows.
+    #[must_use]
+    pub fn ordered_by_names(self) -> Dataset {
+        let dataset = self.with_features_in_order();
+        let Some(ids) = dataset.node_ids() else { return dataset };
+        let places = order_of_names(ids);
+        if places.is_sorted() {
+            return dataset;
+        }
+        let mut ordered = dataset.select(&places);
+        ordered.places = Some(places);
+        ordered
+    }
+
+    fn with_features_in_order(mut self) -> Dataset {
+        let Some(names) = self.feature_names() else { return self };
+        let order = order_of_names(names);
+        if order.is_sorted() {
+            return self;
+        }
+        let mut columns = vec![None; names.len()];
+        order.iter().zip(0..).for_each(|(&old, new)| columns[old] = Some(new));
+        let names = order.iter().map(|&old| names[old].clone()).collect();
+        self = self.map_features(|features| features.map_columns(&columns, columns.len()));
+        self.with_feature_names(names).expect("the same names as before")
+    }
+
+    /// The nodes in the order in which the source of the data lists them.
+    pub fn as_listed(&self) -> Vec<usize> {
+        let Some(places) = &self.places else { return (0..self.nodes()).collect() };
+        let mut listed = vec![0; places.len()];
+        places.iter().enumerate().for_each(|(node, &place)| listed[place] = node);
+        listed
+    }
+
+    /// The split of these nodes that a split by places in the source stands for.
+    #[must_use]
+    pub fn split_of_places(&self, split: Split) -> Split {
+        match &self.places {
+            Some(places) => split.select(places, self.nodes()),
+            None => split,
+        }
+    }
+}
+
+/// The positions of some names in their order: as numbers where all are integers, by their characters otherwise.
+///
+/// ```
+/// let names = ["10", "9", "-1"].map(String::from);
+/// assert_eq!(gfgcn::data::order_of_names(&names), [2, 1, 0]);
+/// ```
+pub fn order_of_names(names: &[String]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    let integers: Option<Vec<i64>> = names.iter().map(|name| name.parse().ok()).collect();
+    match integers {
+        // `7` and `07` are two names.
+        Some(integers) => order.sort_by_key(|&k| (integers[k], &names[k])),
+        None => order.sort_by_key(|&k| &names[k]),
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Labels;
+    use crate::features::Features;
+    use crate::graph::Graph;
+    use crate::matrix::Matrix;
+
+    #[test]
+    fn numbers_are_ordered_as_numbers_and_words_as_words() {
+        let order = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            order_of_names(&names).into_iter().map(|k| names[k].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&["10", "9", "-1"]), ["-1", "9", "10"]);
+        assert_eq!(order(&["7", "07"]), ["07", "7"]);
+        assert_eq!(order(&["b", "10", "9", "a"]), ["10", "9", "a", "b"]);
+    }
+
+    #[test]
+    fn an_ordered_dataset_remembers_how_it_was_listed() {
+        let (graph, _) = Graph::from_edges(3, &[(0, 1)], None).unwrap();
+        let features = Features::dense(Matrix::from_fn(3, 2, |i, j| (2 * i + j) as f32)).unwrap();
+        let ids = ["c", "a", "b"].map(String::from).to_vec();
+        let listed = Dataset::new("three", graph, features, Labels::none(3)).unwrap();
+        let listed = listed.with_feature_names(vec!["y".into(), "x".into()]).unwrap();
+        let ordered = listed.with_node_ids(ids).unwrap().ordered_by_names();
+        assert_eq!(ordered.node_ids().unwrap(), ["a", "b", "c"]);
+        assert_eq!(ordered.graph().neighbours(0), [2], "a and c are joined");
+        assert_eq!(ordered.feature_names().unwrap(), ["x", "y"]);
+        let mut of_a = vec![0.0; 2];
+        ordered.features().for_each_in_row(0, |column, value| of_a[column] = value);
+        assert_eq!(of_a, [3.0, 2.0]);
+        let names: Vec<_> = ordered.as_listed().into_iter().map(|k| ordered.node_id(k)).collect();
+        assert_eq!(names, ["c", "a", "b"]);
+        let split = Split::new(3, vec![0], vec![1], vec![2]).unwrap();
+        let split = ordered.split_of_places(split);
+        assert_eq!(
+            (split.train(), split.validation(), split.test()),
+            (&[2][..], &[0][..], &[1][..])
+        );
+    }
+}
