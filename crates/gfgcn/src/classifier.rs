@@ -100,8 +100,9 @@ impl Classifier {
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let supervision = Supervision::new(dataset.labels(), split, &self.ridge)?;
         let driver = self.driver(dataset, &supervision);
-        let systems = Systems::new(1, split.train().len(), driver.columns(0), &self.ridge);
-        Ok(driver.explain(u64::MAX, systems, Scoring::Later))
+        let (train, targets) = (split.train().len(), supervision.targets.matrix().cols());
+        let systems = Systems::new(1, train, driver.columns(0), targets, &self.ridge);
+        Ok(driver.explain(u64::MAX, vec![systems], Scoring::Later))
     }
 
     fn driver<'d>(&self, dataset: &'d Dataset, supervision: &Supervision<'_>) -> Driver<'d> {

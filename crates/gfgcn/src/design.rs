@@ -143,6 +143,11 @@ impl Design {
         self.channels[0].filter
     }
 
+    /// Whether any channel looks further than the node itself.
+    pub fn uses_graph(&self) -> bool {
+        self.channels.iter().any(|channel| !channel.filter.ignores_graph())
+    }
+
     /// With another operator in every channel.
     #[must_use]
     pub fn with_operator(mut self, operator: Operator) -> Self {

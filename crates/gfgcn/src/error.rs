@@ -113,7 +113,7 @@ impl Error {
         value: impl ToString,
         expected: impl Into<String>,
     ) -> Self {
-        Error::Parameter { name, value: value.to_string(), expected: expected.into() }
+        Error::Parameter { name, value: readable(value.to_string()), expected: expected.into() }
     }
 
     /// Checks that two sizes agree.
@@ -169,5 +169,32 @@ impl Error {
             Error::InFile { source, .. } => source.is_machine_failure(),
             _ => false,
         }
+    }
+}
+
+/// A value as a person would write it: 1e300 rather than 301 digits, and the start of a text that never ends.
+fn readable(value: String) -> String {
+    const LONG: usize = 40;
+    if value.len() <= LONG {
+        return value;
+    }
+    match value.parse::<f64>() {
+        Ok(number) => format!("{number:e}"),
+        Err(_) if value.chars().count() <= LONG => value,
+        Err(_) => value.chars().take(LONG).chain("…".chars()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_as_a_person_would_write_them() {
+        let shown =
+            |value: &dyn ToString| Error::parameter("λ", value.to_string(), "less").to_string();
+        assert_eq!(shown(&1e300), "λ is 1e300, but must be less");
+        assert_eq!(shown(&-0.25), "λ is -0.25, but must be less");
+        assert_eq!(shown(&"x".repeat(100)), format!("λ is {}…, but must be less", "x".repeat(40)));
     }
 }

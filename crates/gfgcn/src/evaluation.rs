@@ -131,8 +131,8 @@ impl Evaluation {
     pub fn explain(&self, dataset: &Dataset) -> Explanation {
         let driver = self.driver(dataset);
         let train = self.largest_training_part();
-        let systems =
-            Systems::new(self.steps() as usize, train, self.columns(&driver), &self.ridge);
+        let (count, targets) = (self.steps() as usize, dataset.labels().classes().len());
+        let systems = Systems::new(count, train, self.columns(&driver), targets, &self.ridge);
         let scoring = if self.ridge.kernel.is_linear() {
             Scoring::Scores {
                 columns: self.score_columns(dataset),
@@ -141,7 +141,7 @@ impl Evaluation {
         } else {
             Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
         };
-        driver.explain(FILTERED_BYTES, systems, scoring)
+        driver.explain(FILTERED_BYTES, vec![systems], scoring)
     }
 
     fn driver<'d>(&self, dataset: &'d Dataset) -> Driver<'d> {

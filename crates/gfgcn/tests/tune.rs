@@ -103,10 +103,16 @@ fn the_incumbent_gives_way_where_the_graph_misleads_and_stays_where_it_does_not(
     assert_eq!((helped.design.filter(), helped.kernel), (incumbent, Kernel::Linear));
 }
 
+/// Enough features to make a search of all candidates on all training nodes expensive.
+fn expensive(order: &[usize]) -> (Dataset, Split) {
+    let dataset = Recipe { nodes: 1300, features: 900, seed: 5, ..RECIPE }.make().select(order);
+    let split = Split::all_labelled(dataset.labels()).unwrap();
+    (dataset, split)
+}
+
 #[test]
 fn with_many_training_nodes_the_best_of_a_sample_are_compared_on_all() {
-    let dataset = dataset(1500, 4.0, true, &by_parity(1500));
-    let split = Split::all_labelled(dataset.labels()).unwrap();
+    let (dataset, split) = expensive(&(0..1300).collect::<Vec<_>>());
     let search = Search::default();
     let tuned = run(&search, &dataset, &split);
     assert!(tuned.sample.is_some_and(|nodes| (400..=600).contains(&nodes)), "{:?}", tuned.sample);
@@ -114,6 +120,38 @@ fn with_many_training_nodes_the_best_of_a_sample_are_compared_on_all() {
     let incumbent = &search.designs[0];
     assert!(tuned.board.iter().any(|c| c.design == *incumbent && c.kernel == Kernel::Linear));
     check_training_gives_the_same(&tuned, &dataset, &split);
+}
+
+/// Where the systems are small, no sample decides.
+#[test]
+fn a_search_that_costs_little_meets_every_training_node() {
+    let dataset = dataset(5000, 4.0, true, &by_parity(5000));
+    let split = Split::all_labelled(dataset.labels()).unwrap();
+    let tuned = run(&Search::default(), &dataset, &split);
+    assert_eq!((tuned.sample, tuned.board.len()), (None, tuned.tried));
+}
+
+/// The same nodes are in the sample, and the same are drawn to judge the choice, wherever they stand.
+#[test]
+fn the_order_of_nodes_does_not_decide() {
+    let order: Vec<usize> = (0..1300).map(|k| k * 701 % 1300).collect();
+    let [(here, here_split), (there, there_split)] =
+        [expensive(&(0..1300).collect::<Vec<_>>()), expensive(&order)];
+    let (a, b) = (
+        run(&Search::default(), &here, &here_split),
+        run(&Search::default(), &there, &there_split),
+    );
+    let names = |tuned: &Tuned| {
+        let names = tuned.board.iter().map(|c| format!("{} {}", c.design, c.kernel));
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&a), names(&b), "the finalists");
+    let (chosen, other) = (&a.board[a.chosen], &b.board[b.chosen]);
+    assert_eq!((&chosen.design, chosen.kernel), (&other.design, other.kernel));
+    assert!((chosen.lambda / other.lambda - 1.0).abs() < 1e-6, "{chosen:?} {other:?}");
+    assert!((a.expected.accuracy - b.expected.accuracy).abs() < 1e-12);
 }
 
 /// The search and the training of its choice agree to the last bit.

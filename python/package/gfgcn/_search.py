@@ -129,6 +129,8 @@ class Tuned:
     """The accuracy to expect on other nodes, 0 to 1; it allows for having searched."""
     std_error: float
     """The standard error of that accuracy."""
+    interval: tuple[float, float]
+    """From where to where it is with a confidence of 95 %."""
     tried: int
     """Combinations that were tried, each at 25 values of λ."""
     board: Results
@@ -139,7 +141,8 @@ class Tuned:
         return GradientFreeClassifier(**{**self.best_params, **params})
 
     def __repr__(self) -> str:
-        expected = f"{100 * self.accuracy:.1f} ± {100 * self.std_error:.1f} %"
+        low, high = self.interval
+        expected = f"{100 * self.accuracy:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f})"
         return f"{self.classifier()!r}: the choice of {self.tried} combinations, expected accuracy {expected}"
 
     def _repr_html_(self) -> str:
@@ -193,6 +196,7 @@ def tune(
         best_params={**params, "normalization": operator, "fit_intercept": intercept},
         accuracy=found["accuracy"],
         std_error=found["std_error"],
+        interval=found["interval"],
         tried=found["tried"],
         board=Results(map(_ordered, found["board"]), hidden=["filter"]),
     )

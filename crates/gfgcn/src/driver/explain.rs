@@ -23,8 +23,8 @@ pub struct Explanation {
     pub terms: usize,
     /// What getting the filtered features costs.
     pub cost: Cost,
-    /// The systems that are solved.
-    pub solve: Systems,
+    /// The systems that are solved, one kind after the other.
+    pub solve: Vec<Systems>,
     /// How every node is scored.
     pub predict: Scoring,
 }
@@ -38,17 +38,29 @@ pub struct Systems {
     pub size: usize,
     /// Whether they are as large as the features (primal) or the training nodes (dual).
     pub primal: bool,
+    /// The training nodes of each.
+    pub training_nodes: usize,
     /// Values of λ that each factorisation serves.
     pub penalties: usize,
+    /// Multiplications and additions of all of them.
+    pub operations: u64,
 }
 
 impl Systems {
-    pub(crate) fn new(count: usize, train: usize, features: usize, ridge: &Ridge) -> Self {
+    pub(crate) fn new(
+        count: usize,
+        train: usize,
+        features: usize,
+        targets: usize,
+        ridge: &Ridge,
+    ) -> Self {
         let primal = ridge.kernel.is_linear() && features < train;
         Systems {
             count,
             size: if primal { features } else { train },
             primal,
+            training_nodes: train,
+            operations: (count as f64 * ridge.operations(train, features, targets)) as u64,
             penalties: if matches!(ridge.selection, Selection::Fixed(_)) { 1 } else { PENALTIES },
         }
     }
@@ -76,7 +88,12 @@ pub enum Scoring {
 
 impl Driver<'_> {
     /// What the driver will do with so much memory, around the given systems and scores.
-    pub(crate) fn explain(&self, memory: u64, solve: Systems, predict: Scoring) -> Explanation {
+    pub(crate) fn explain(
+        &self,
+        memory: u64,
+        solve: Vec<Systems>,
+        predict: Scoring,
+    ) -> Explanation {
         let passes = self.passes(memory);
         let groups: Vec<_> = passes.iter().flat_map(|pass| self.groups(pass.clone())).collect();
         let channels = || groups.iter().flatten();
@@ -131,14 +148,19 @@ impl fmt::Display for Explanation {
             plural(self.terms, "multiple of the same vectors", "multiples of the same vectors"),
             self.tolerance,
         )?;
-        writeln!(
-            f,
-            "solve      {} of {size} × {size} ({}), {} each from one factorisation",
-            plural(solve.count, "system", "systems"),
-            if solve.primal { "primal" } else { "dual" },
-            plural(solve.penalties, "λ", "λ"),
-            size = solve.size,
-        )?;
+        for (k, systems) in solve.iter().enumerate() {
+            writeln!(
+                f,
+                "{}{} of {size} × {size} ({}) on {}, {} each from one factorisation: {}operations",
+                if k == 0 { "solve      " } else { "           " },
+                plural(systems.count, "system", "systems"),
+                if systems.primal { "primal" } else { "dual" },
+                plural(systems.training_nodes, "training node", "training nodes"),
+                plural(systems.penalties, "λ", "λ"),
+                large(systems.operations),
+                size = systems.size,
+            )?;
+        }
         match self.predict {
             Scoring::Scores { columns, products } => writeln!(
                 f,
@@ -155,8 +177,9 @@ impl fmt::Display for Explanation {
         }
         write!(
             f,
-            "cost       {} operations, {}B moved, {}B of memory for the filtered features",
-            large(cost.operations),
+            "cost       {} operations in products and systems, {}B moved, {}B of memory for the filtered features",
+            large(cost.operations + solve.iter().map(|systems| systems.operations).sum::<u64>())
+                .trim_end(),
             large(cost.bytes),
             large(cost.memory),
         )

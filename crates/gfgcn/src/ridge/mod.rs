@@ -83,6 +83,24 @@ impl Ridge {
         8 * (train * features * 2 + size * size * 2 + train * size)
     }
 
+    /// Floating-point operations of one closed-form solution: the system, its factorisation, and the path of λ.
+    pub(crate) fn operations(&self, train: usize, features: usize, targets: usize) -> f64 {
+        let (n, d, t) = (train as f64, features as f64, targets as f64);
+        let (system, p) = match self.kernel.is_linear() {
+            true => (n * d * n.min(d), n.min(d)),
+            false => (2.0 * n * n * d, n),
+        };
+        system
+            + match self.selection {
+                Selection::Fixed(_) => p * p * p / 3.0 + 2.0 * p * p * t,
+                _ => {
+                    4.0 / 3.0 * p * p * p
+                        + 2.0 * n * p * p
+                        + PENALTIES as f64 * n * p * (2.0 * t + 4.0)
+                }
+            }
+    }
+
     /// Whether the validation part of a split has a say.
     pub fn uses_validation(&self) -> bool {
         self.selection == Selection::Validation

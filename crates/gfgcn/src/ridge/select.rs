@@ -80,6 +80,10 @@ pub fn penalty_grid(scale: f64) -> Vec<f64> {
     (0..PENALTIES).map(|k| scale * 10f64.powf(2.0 - 0.5 * k as f64)).collect()
 }
 
+/// Squared errors that differ by less than this share count as equal: filtered features are in single precision, and
+/// the order in which a graph's nodes stand changes their last digits.
+const NOISE: f64 = 1e-5;
+
 /// How well one penalty did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Candidate {
@@ -154,17 +158,24 @@ impl Verdict {
         let scores: Vec<Option<usize>> = (0..correct.len()).map(score).collect();
         let highest = scores.iter().copied().flatten().max()?;
         let tied = (0..correct.len()).filter(|&position| scores[position] == Some(highest));
-        tied.map(|position| Verdict {
-            position,
-            score: highest,
-            squared_error: squared_error(position),
-        })
-        .reduce(|best, next| if next.beats(&best) { next } else { best })
+        let tied: Vec<Verdict> = tied
+            .map(|position| Verdict {
+                position,
+                score: highest,
+                squared_error: squared_error(position),
+            })
+            .collect();
+        Verdict::winner(&tied, |verdict| verdict).copied()
     }
 
-    pub(crate) fn beats(&self, other: &Verdict) -> bool {
-        self.score > other.score
-            || (self.score == other.score && self.squared_error < other.squared_error)
+    /// Of several the best: the highest score; of equals the smallest squared error; and of those whose errors differ
+    /// by no more than noise, the first.
+    pub(crate) fn winner<T>(candidates: &[T], verdict: impl Fn(&T) -> &Verdict) -> Option<&T> {
+        let highest = candidates.iter().map(|candidate| verdict(candidate).score).max()?;
+        let tied = || candidates.iter().filter(|candidate| verdict(candidate).score == highest);
+        let errors = tied().map(|candidate| verdict(candidate).squared_error);
+        let bound = errors.fold(f64::INFINITY, f64::min) * (1.0 + NOISE);
+        tied().find(|candidate| verdict(candidate).squared_error <= bound).or_else(|| tied().next())
     }
 }
 

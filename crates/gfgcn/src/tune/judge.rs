@@ -12,11 +12,10 @@
 
 use super::{Combination, Contender};
 use crate::context::Context;
+use crate::data::mix;
 use crate::error::Result;
 use crate::head::Targets;
 use crate::ridge::{Candidate, RidgePath, Verdict};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -30,6 +29,8 @@ pub struct Expected {
     pub accuracy: f64,
     /// The standard error of a share of so many nodes.
     pub std_error: f64,
+    /// From where to where it is with a confidence of 95 %, within 0 and 1 (Wilson's interval).
+    pub interval: (f64, f64),
 }
 
 /// Which left-out nodes each λ of a combination classified.
@@ -184,19 +185,35 @@ fn choice_within(trials: &[Trials], within: Option<&Bits>) -> Option<(usize, usi
             (Some(incumbent), Some(own)) => own.beats_beyond_chance(incumbent, within),
             _ => true,
         };
-    let challengers = verdicts.iter().copied().filter(may_win);
-    let best = challengers.reduce(|best, next| if next.1.beats(&best.1) { next } else { best });
+    let challengers: Vec<(usize, Verdict)> = verdicts.iter().copied().filter(may_win).collect();
+    let best = Verdict::winner(&challengers, |(_, verdict)| verdict).copied();
     best.or(incumbent).map(|(k, verdict)| (k, verdict.position))
 }
 
-/// Repeats the choice on two thirds of the nodes and judges it on the rest.
-pub(super) fn expected(trials: &[Trials]) -> Expected {
-    let nodes = trials.first().map_or(0, |trials| trials.nodes);
+/// The trials that go on to all training nodes: the incumbent first, then the best, as long as they do not lose to
+/// the very best beyond chance; four at least and `most` at most.
+pub(super) fn finalists(trials: &[Trials], most: usize) -> Vec<usize> {
+    const FEWEST: usize = 4;
+    let ranking = ranking(trials);
+    let bits = |(k, position): (usize, usize)| {
+        &trials[k].left_out[position].as_ref().expect("a ranked trial was judged").correct
+    };
+    let in_the_running = |place: usize| {
+        place < FEWEST || !bits(ranking[0]).beats_beyond_chance(bits(ranking[place]), None)
+    };
+    let ranked = (0..ranking.len()).filter(|&place| in_the_running(place)).map(|p| ranking[p].0);
+    std::iter::once(0).chain(ranked.filter(|&k| k > 0)).take(most).collect()
+}
+
+/// Repeats the choice on two thirds of the nodes and judges it on the rest. Nodes are drawn by their keys, so that
+/// their order does not matter.
+pub(super) fn expected(trials: &[Trials], keys: &[u64]) -> Expected {
+    let nodes = keys.len();
     let judge = |repetition: usize| {
-        let mut random = ChaCha8Rng::seed_from_u64(repetition as u64);
+        let seed = mix(repetition as u64);
         let (mut chosen_on, mut judged_on) = (Bits::default(), Bits::default());
-        for node in 0..nodes {
-            if random.next_u32() % 3 < 2 { &mut chosen_on } else { &mut judged_on }.insert(node);
+        for (node, &key) in keys.iter().enumerate() {
+            if mix(key ^ seed) % 3 < 2 { &mut chosen_on } else { &mut judged_on }.insert(node);
         }
         let correct = choice_within(trials, Some(&chosen_on))
             .and_then(|(k, position)| trials[k].left_out[position].as_ref())
@@ -212,7 +229,16 @@ pub(super) fn expected(trials: &[Trials]) -> Expected {
     let n = nodes as f64;
     let share = (accuracy * n + 1.0) / (n + 2.0);
     let std_error = (share * (1.0 - share) / (n + 2.0)).sqrt();
-    Expected { accuracy, std_error }
+    Expected { accuracy, std_error, interval: wilson(accuracy, n) }
+}
+
+/// The interval of a share of n nodes that holds the true one with a confidence of 95 %.
+fn wilson(share: f64, n: f64) -> (f64, f64) {
+    const Z: f64 = 1.96;
+    let shrink = 1.0 / (1.0 + Z * Z / n);
+    let middle = (share + Z * Z / (2.0 * n)) * shrink;
+    let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt() * shrink;
+    ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
 #[cfg(test)]
@@ -256,6 +282,21 @@ mod tests {
         assert_eq!(position(Some(&bits([0, 1]))), 0);
         assert_eq!(position(Some(&bits([2, 3]))), 1);
         assert_eq!(position(None), 1);
+    }
+
+    /// Against Table I of Newcombe (1998): 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+    #[test]
+    fn intervals_are_wilsons() {
+        for (right, nodes, low, high) in [
+            (81.0, 263.0, 0.2553, 0.3662),
+            (15.0, 148.0, 0.0624, 0.1605),
+            (0.0, 20.0, 0.0, 0.1611),
+            (1.0, 29.0, 0.0061, 0.1718),
+        ] {
+            let (from, to) = wilson(right / nodes, nodes);
+            assert!((from - low).abs() < 1e-4 && (to - high).abs() < 1e-4, "{from} {to}");
+        }
+        assert_eq!(wilson(1.0, 5.0).1, 1.0);
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! Choosing everything at once: filter, depth, τ, T, kernel, row scaling and λ, jointly, by exact
 //! leave-one-out on the training labels.
 //!
-//! One propagation serves all filters, one factorisation all λ of a filter and kernel. With many
-//! training nodes the candidates first meet on a stratified sample of them; the best few are then
-//! compared on all.
+//! One propagation serves all filters, one factorisation all λ of a filter and kernel. Where that would take long, the
+//! candidates first meet on a stratified sample of the training nodes; the best are then compared on all.
 
 mod judge;
+mod screening;
 
 pub use judge::Expected;
 
 use crate::classifier::Classifier;
 use crate::context::Context;
-use crate::data::{Dataset, Labels};
+use crate::data::Dataset;
 use crate::design::{Design, RowScaling};
 use crate::driver::{Driver, Explanation, Rows, Scoring, Systems, distinct};
 use crate::error::{Error, Result};
@@ -24,14 +24,11 @@ use crate::ridge::{Ridge, no_usable_penalty, penalty_grid};
 use crate::split::Split;
 use judge::Trials;
 use rayon::prelude::*;
+use screening::Screening;
 use serde::Serialize;
 
-/// Training nodes on which all candidates meet; where there are more, a sample of about this size.
-const SAMPLE: usize = 512;
-/// Candidates that are compared on all training nodes after they met on a sample.
-const FINALISTS: usize = 4;
 /// Only a linear kernel is tried with more training nodes: others take the cube of their number.
-const KERNELS_UP_TO: usize = 2000;
+pub const KERNELS_UP_TO: usize = 2000;
 /// Bytes that filtered features may take at a time.
 const FILTERED_BYTES: u64 = 1 << 30;
 
@@ -116,6 +113,8 @@ pub struct Tuned {
     pub expected: Expected,
     /// Combinations that were tried, each at 25 values of λ.
     pub tried: usize,
+    /// Combinations that were not, because their kernels take the cube of the number of training nodes.
+    pub left_out: usize,
     /// Training nodes of the sample on which all met first, if they did.
     pub sample: Option<usize>,
     intercept: bool,
@@ -165,65 +164,106 @@ impl Search {
             return Err(Error::Data("there is no combination to search".into()));
         }
         context.run(|| {
+            let screening = self.screening(dataset, split);
+            let sample = screening.sample(dataset, split)?;
             let _lease = context.memory().reserve(
                 "the search",
-                self.least_memory(dataset, split)?,
+                self.least_memory(dataset, split, sample.as_ref(), screening.finalists()),
                 "train on fewer nodes, or use a machine with more memory",
             )?;
-            let tried = combinations.len();
+            let (tried, left_out) = (combinations.len(), self.combinations(0).len());
             let course = Course { dataset, intercept: self.intercept, context };
-            let Some(sample) = sample(dataset.labels(), split)? else {
-                let trials = course.run(combinations, split)?;
-                return course.finish(&trials, tried, None);
+            let trials = match &sample {
+                None => course.run(combinations, split)?,
+                Some(sample) => {
+                    let heats = course.run(combinations, sample)?;
+                    let finalists = judge::finalists(&heats, screening.finalists());
+                    let finalists = finalists.into_iter().map(|k| heats[k].combination.clone());
+                    course.run(finalists.collect(), split)?
+                }
             };
-            let heats = course.run(combinations, &sample)?;
-            // The incumbent is always among them, and stays the first.
-            let best = judge::ranking(&heats).into_iter().map(|(k, _)| k).filter(|&k| k > 0);
-            let finalists = std::iter::once(0).chain(best).take(FINALISTS);
-            let finalists = finalists.map(|k| heats[k].combination.clone()).collect();
-            let trials = course.run(finalists, split)?;
-            course.finish(&trials, tried, Some(sample.train().len()))
+            let tuned = Tuned {
+                tried,
+                left_out: left_out - tried,
+                sample: sample.map(|sample| sample.train().len()),
+                ..course.finish(&trials, split)?
+            };
+            Ok(tuned)
         })
     }
 
-    /// How often the observer will be told.
-    pub fn steps(&self, split: &Split) -> u64 {
-        let finals = if split.train().len() > SAMPLE { FINALISTS } else { 0 };
-        (self.designs.len() + finals) as u64
+    /// How often the observer will be told, at most.
+    pub fn steps(&self, dataset: &Dataset, split: &Split) -> u64 {
+        (self.designs.len() + self.screening(dataset, split).finalists()) as u64
     }
 
-    /// What [`Search::run`] will do first: on the sample, where there is one.
+    /// What [`Search::run`] will do: the propagation is that for the sample, where there is one.
     ///
     /// # Errors
     /// As [`Search::run`].
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
-        let sample = sample(dataset.labels(), split)?;
-        let train = sample.as_ref().unwrap_or(split).train();
-        let driver = self.driver(dataset, train);
-        let count = self.combinations(split.train().len()).len();
-        let systems = Systems::new(count, train.len(), driver.columns(0), &Ridge::default());
+        let screening = self.screening(dataset, split);
+        let sample = screening.sample(dataset, split)?;
+        let train = sample.as_ref().unwrap_or(split).train().len();
+        let driver = self.driver(dataset, sample.as_ref().unwrap_or(split).train());
+        let combinations = self.combinations(split.train().len());
+        let columns = dataset.features().cols();
+        let (targets, finalists) = (targets(dataset), screening.finalists());
+        let of = |linear: bool, count: usize, train: usize| {
+            let kernel = if linear { Kernel::Linear } else { Kernel::Cosine };
+            let ridge = Ridge { kernel, ..Ridge::default() };
+            Systems::new(count, train, columns, targets, &ridge)
+        };
+        let linear = combinations.iter().filter(|c| c.kernel.is_linear()).count();
+        let kinds = [(true, linear), (false, combinations.len() - linear)];
+        let kinds = kinds.into_iter().filter(|(_, count)| *count > 0);
+        let mut systems: Vec<Systems> = kinds.map(|(kind, count)| of(kind, count, train)).collect();
+        if finalists > 0 {
+            let all_linear = linear == combinations.len();
+            systems.push(of(all_linear, finalists, split.train().len()));
+        }
         Ok(driver.explain(FILTERED_BYTES, systems, Scoring::Later))
+    }
+
+    fn screening(&self, dataset: &Dataset, split: &Split) -> Screening {
+        let combinations = self.combinations(split.train().len());
+        let targets = targets(dataset);
+        let operations = |combination: &Combination, train: usize| {
+            let columns = dataset.features().cols() * combination.design.channels().len();
+            let ridge = Ridge { kernel: combination.kernel, ..Ridge::default() };
+            ridge.operations(train, columns, targets)
+        };
+        Screening::new(
+            split.train().len(),
+            |train| combinations.iter().map(|c| operations(c, train)).sum(),
+            |train| combinations.iter().map(|c| operations(c, train)).fold(0.0, f64::max),
+        )
     }
 
     fn driver<'d>(&self, dataset: &'d Dataset, train: &[usize]) -> Driver<'d> {
         Driver::new(dataset, &self.designs, Rows::of(train.to_vec(), dataset.nodes()), 0)
     }
 
-    fn least_memory(&self, dataset: &Dataset, split: &Split) -> Result<u64> {
+    fn least_memory(
+        &self,
+        dataset: &Dataset,
+        split: &Split,
+        sample: Option<&Split>,
+        finalists: usize,
+    ) -> u64 {
         let threads = rayon::current_num_threads();
         let train = split.train().len();
-        let sample = sample(dataset.labels(), split)?;
-        let first = sample.as_ref().unwrap_or(split).train();
+        let first = sample.unwrap_or(split).train();
         let driver = self.driver(dataset, first);
         let columns = (0..self.designs.len()).map(|k| driver.columns(k)).max().unwrap_or(0);
         let linear = self.combinations(train).iter().all(|c| c.kernel.is_linear());
         let kernel = if linear { Kernel::Linear } else { Kernel::Cosine };
         let ridge = Ridge { kernel, ..Ridge::default() };
         let heats = threads as u64 * ridge.memory(first.len(), columns);
-        let finals = FINALISTS as u64 * 4 * (train * columns) as u64
-            + threads.min(FINALISTS) as u64 * ridge.memory(train, columns);
+        let finals = finalists as u64 * 4 * (train * columns) as u64
+            + threads.min(finalists) as u64 * ridge.memory(train, columns);
         let solving = if sample.is_some() { heats.max(finals) } else { heats };
-        Ok(driver.least_memory() + solving)
+        driver.least_memory() + solving
     }
 
     fn combinations(&self, train: usize) -> Vec<Combination> {
@@ -238,26 +278,9 @@ impl Search {
     }
 }
 
-/// Some training nodes of each class, in proportion; `None` when there are few enough in all.
-fn sample(labels: &Labels, split: &Split) -> Result<Option<Split>> {
-    let train = split.train();
-    if train.len() <= SAMPLE {
-        return Ok(None);
-    }
-    let mut of_class = vec![Vec::new(); labels.classes().len()];
-    for &node in train {
-        if let Some(class) = labels.get(node) {
-            of_class[class as usize].push(node);
-        }
-    }
-    let mut nodes = Vec::new();
-    for class in of_class {
-        // Evenly spread over the class, two at least: a single one cannot be judged left out.
-        let wanted = (class.len() * SAMPLE / train.len()).max(2).min(class.len());
-        nodes.extend((0..wanted).map(|k| class[k * class.len() / wanted]));
-    }
-    nodes.sort_unstable();
-    Split::new(labels.len(), nodes, Vec::new(), Vec::new()).map(Some)
+/// Target columns at most.
+fn targets(dataset: &Dataset) -> usize {
+    dataset.labels().classes().len()
 }
 
 /// What stays the same while candidates are tried.
@@ -310,7 +333,13 @@ impl Course<'_> {
         Trials::new(combination.clone(), &path, penalties, targets, self.context)
     }
 
-    fn finish(&self, trials: &[Trials], tried: usize, sample: Option<usize>) -> Result<Tuned> {
+    /// The keys of the training nodes.
+    fn keys(&self, split: &Split) -> Vec<u64> {
+        let keys = self.dataset.node_keys();
+        split.train().iter().map(|&node| keys[node]).collect()
+    }
+
+    fn finish(&self, trials: &[Trials], split: &Split) -> Result<Tuned> {
         let (winner, _) = judge::choice(trials).ok_or_else(no_usable_penalty)?;
         let mut board: Vec<(usize, Contender)> = judge::ranking(trials)
             .into_iter()
@@ -322,9 +351,10 @@ impl Course<'_> {
         Ok(Tuned {
             chosen: board.iter().position(|&(k, _)| k == winner).unwrap_or(0),
             board: board.into_iter().map(|(_, contender)| contender).collect(),
-            expected: judge::expected(trials),
-            tried,
-            sample,
+            expected: judge::expected(trials, &self.keys(split)),
+            tried: trials.len(),
+            left_out: 0,
+            sample: None,
             intercept: self.intercept,
         })
     }
