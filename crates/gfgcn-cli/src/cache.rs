@@ -2,6 +2,7 @@
 
 use crate::output::{Output, count};
 use crate::run_cache;
+use crate::shown;
 use gfgcn_baselines::Cache;
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ pub(crate) fn run(command: &Command, output: &Output) -> anyhow::Result<()> {
     let Command::Clear = command;
     let folder = run_cache::folder()?;
     let deleted = Cache::clear(&folder)?;
-    let report = Cleared { folder: folder.display().to_string(), deleted };
+    let report = Cleared { folder: shown::path(&folder), deleted };
     output.report(&report, |report| {
         format!("Deleted {} from {}.", count(report.deleted, "run", "runs"), report.folder)
     })

@@ -1,10 +1,11 @@
 //! `gfgcn fit`: train a model and save it.
 
 use crate::Global;
-use crate::output::{Output, Percent, count, pairs, seconds};
+use crate::output::{Output, count, lambda, pairs, seconds};
 use crate::settings::{Settings, accuracy_name, depth, features};
 use crate::source::{Source, SplitSource, Target};
-use crate::training;
+use crate::training::Searched;
+use crate::{shown, training};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gfgcn::driver::Explanation;
@@ -13,7 +14,6 @@ use gfgcn::head::Head;
 use gfgcn::{Classifier, Design, Model, Ridge};
 use gfgcn_baselines::Method;
 use serde::Serialize;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Train a model on the labelled nodes and save it
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     training::save(&model, arguments.target.path(), arguments.target.force())?;
     let report = Report {
         plan,
-        search: tuned.map(|tuned| Searched { tried: tuned.tried, expected: tuned.expected.into() }),
+        search: tuned.as_ref().map(Searched::from),
         ..Report::new(&model, arguments.target.path(), elapsed)
     };
     output.report(&report, Report::text)
@@ -102,7 +102,7 @@ fn closed_forms() -> PossibleValuesParser {
 
 #[derive(Serialize)]
 struct Report {
-    model: PathBuf,
+    model: String,
     design: Design,
     ridge: Ridge,
     lambda: f64,
@@ -118,18 +118,11 @@ struct Report {
     seconds: f64,
 }
 
-/// The search that chose the model.
-#[derive(Serialize)]
-struct Searched {
-    tried: usize,
-    expected: Percent,
-}
-
 impl Report {
     fn new(model: &Model, path: &std::path::Path, elapsed: Duration) -> Self {
         let provenance = model.provenance();
         Report {
-            model: path.to_owned(),
+            model: shown::path(path),
             design: model.design().clone(),
             ridge: model.ridge(),
             lambda: model.lambda(),
@@ -157,17 +150,18 @@ impl Report {
                     count(self.head.names().len(), "class", "classes")
                 ),
             ),
-            ("lambda", format!("{:.4e} ({})", self.lambda, self.ridge.selection.description())),
+            ("lambda", format!("{} ({})", lambda(self.lambda), self.ridge.selection.description())),
         ];
         if let Some(accuracy) = self.selection_accuracy {
             lines.push((accuracy_name(self.ridge.selection), format!("{accuracy:.1} %")));
         }
-        if let Some(Searched { tried, expected }) = &self.search {
-            lines.push(("chosen from", format!("{tried} combinations, each at 25 λ")));
-            lines.push(("expected accuracy", expected.to_string()));
+        if let Some(search) = &self.search {
+            lines.push(("chosen from", search.combinations()));
+            lines.push(("expected accuracy", search.expected.to_string()));
+            lines.extend(search.without_graph());
         }
         lines.push(("time", seconds(Duration::from_secs_f64(self.seconds))));
-        lines.push(("saved", self.model.display().to_string()));
+        lines.push(("saved", self.model.clone()));
         pairs(&lines)
     }
 }

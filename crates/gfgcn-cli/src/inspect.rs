@@ -1,7 +1,8 @@
 //! `gfgcn inspect`: what a model file holds.
 
-use crate::output::{Output, pairs};
+use crate::output::{Output, lambda, pairs};
 use crate::settings::accuracy_name;
+use crate::shown;
 use clap::Args;
 use gfgcn::head::Head;
 use gfgcn::model::Provenance;
@@ -61,8 +62,11 @@ impl Report {
         lines.extend([
             ("kernel", self.ridge.kernel.to_string()),
             ("intercept", yes_no(self.ridge.intercept)),
-            ("lambda", format!("{:.4e} ({})", self.lambda, self.ridge.selection.description())),
-            ("classes", format!("{} ({})", self.head.names().len(), self.head.names().join(", "))),
+            ("lambda", format!("{} ({})", lambda(self.lambda), self.ridge.selection.description())),
+            (
+                "classes",
+                format!("{} ({})", self.head.names().len(), shown::list(self.head.names())),
+            ),
             ("features", self.features.to_string()),
             (
                 "trained on",

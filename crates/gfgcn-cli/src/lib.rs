@@ -18,6 +18,7 @@ mod predict;
 mod progress;
 mod run_cache;
 mod settings;
+mod shown;
 mod source;
 mod training;
 mod tune;
@@ -99,7 +100,14 @@ enum Command {
 
 /// Runs the command line and says how it ended.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let json = std::env::args_os().any(|argument| argument == "--json");
+            Output::usage(&error, json);
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
     let output = Output::new(cli.global.json, cli.global.quiet);
     match faults::contain(|| start(&cli, &output)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -108,7 +116,7 @@ pub fn run() -> ExitCode {
         // Work may notice Ctrl-C before the handler has ended the program: that is no error to speak of.
         Err(error) if is_cancelled(&error) => ExitCode::from(interrupt::STATUS as u8),
         Err(error) => {
-            output.error(&error);
+            output.error(&error, status(&error));
             ExitCode::from(status(&error))
         }
     }

@@ -1,5 +1,6 @@
 //! Standard output carries the report, standard error everything else.
 
+use crate::shown;
 use anyhow::Context;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use gfgcn::driver::Explanation;
@@ -29,7 +30,10 @@ impl Output {
         report: &T,
         text: impl FnOnce(&T) -> String,
     ) -> anyhow::Result<()> {
-        let text = if self.json { serde_json::to_string_pretty(report)? } else { text(report) };
+        let text = match self.json {
+            true => serde_json::to_string_pretty(report)?,
+            false => with_highlights(&shown::printable(&text(report))),
+        };
         let mut stdout = io::stdout().lock();
         stdout
             .write_all(text.trim_end().as_bytes())
@@ -41,7 +45,7 @@ impl Output {
     /// Says something a person should know, unless asked to be quiet.
     pub(crate) fn note(&self, note: impl AsRef<str>) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "note: {}", note.as_ref());
+            let _ = writeln!(io::stderr(), "note: {}", shown::message(note.as_ref()));
         }
     }
 
@@ -55,18 +59,47 @@ impl Output {
     /// Says something that may make the result other than expected.
     pub(crate) fn warn(&self, warning: impl AsRef<str>) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "warning: {}", warning.as_ref());
+            let _ = writeln!(io::stderr(), "warning: {}", shown::message(warning.as_ref()));
         }
     }
 
-    pub(crate) fn error(&self, error: &anyhow::Error) {
+    /// Says why nothing came of it. With `--json` standard output has it too, so that whoever parses that always finds
+    /// an object.
+    pub(crate) fn error(&self, error: &anyhow::Error, status: u8) {
         // The library's messages are complete: their causes are for programs, not to be repeated.
         let message = match error.downcast_ref::<gfgcn::Error>() {
             Some(error) => error.to_string(),
             None => format!("{error:#}"),
         };
-        let _ = writeln!(io::stderr(), "error: {message}");
+        let _ = writeln!(io::stderr(), "error: {}", shown::message(&message));
+        if self.json {
+            print_error(&message, status);
+        }
     }
+
+    /// Says what is wrong with the arguments, as clap has it.
+    pub(crate) fn usage(error: &clap::Error, json: bool) {
+        let text = error.render().to_string();
+        if error.use_stderr() && json {
+            let message = text.strip_prefix("error: ").unwrap_or(&text);
+            print_error(message.trim_end(), crate::WRONG_USAGE);
+        }
+        // It repeats arguments, and a pattern of the shell may have found files of any name.
+        let harmless = |argument: std::ffi::OsString| {
+            let argument = argument.to_string_lossy();
+            matches!(shown::printable(&argument), std::borrow::Cow::Borrowed(_))
+        };
+        if std::env::args_os().all(harmless) {
+            let _ = error.print();
+        } else {
+            let _ = writeln!(io::stderr(), "{}", shown::printable(&text).trim_end());
+        }
+    }
+}
+
+fn print_error(message: &str, status: u8) {
+    let object = serde_json::json!({ "error": { "status": status, "message": message } });
+    let _ = writeln!(io::stdout(), "{object:#}");
 }
 
 /// Whether an error only means that the reader of our output has gone.
@@ -76,21 +109,27 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Text that stands out: bold and green on a terminal, unless the user wants no colour.
+/// Where text that stands out begins and ends: codes that stand for no character, and are no control characters.
+const HIGHLIGHT: (char, char) = ('\u{fdd0}', '\u{fdd1}');
+
+/// Text that stands out in a report: bold and green on a terminal, unless the user wants no colour.
 pub(crate) fn highlighted(text: &str) -> String {
+    format!("{}{text}{}", HIGHLIGHT.0, HIGHLIGHT.1)
+}
+
+fn with_highlights(text: &str) -> String {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if plain || !io::stdout().is_terminal() {
-        return text.to_owned();
-    }
-    format!("\x1b[1;32m{text}\x1b[0m")
+    let (on, off) =
+        if plain || !io::stdout().is_terminal() { ("", "") } else { ("\x1b[1;32m", "\x1b[0m") };
+    text.replace(HIGHLIGHT.0, on).replace(HIGHLIGHT.1, off)
 }
 
 /// A table without lines: the first column to the left, the others to the right.
 pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header);
-    table.add_rows(rows);
+    table.set_header(header.iter().map(|cell| shown::name(cell)));
+    table.add_rows(rows.iter().map(|row| row.iter().map(|cell| shown::name(cell))));
     for (k, column) in table.column_iter_mut().enumerate() {
         column.set_padding((if k == 0 { 0 } else { 1 }, 1));
         if k > 0 {
@@ -103,7 +142,7 @@ pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>) -> Table {
 /// Names and values, one pair a line, the values lined up.
 pub(crate) fn pairs(pairs: &[(&str, String)]) -> String {
     let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    pairs.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+    pairs.iter().map(|(name, value)| format!("{name:width$}  {}\n", shown::line(value))).collect()
 }
 
 /// A duration as a person says it.
@@ -117,26 +156,55 @@ pub(crate) fn seconds(duration: std::time::Duration) -> String {
     }
 }
 
-/// A share of nodes and its standard error, in percent.
+/// λ with four digits.
+pub(crate) fn lambda(lambda: f64) -> String {
+    if !(1e-4..1e7).contains(&lambda) {
+        return format!("{lambda:.3e}");
+    }
+    let digits_before = lambda.log10().floor() as i32 + 1;
+    format!("{lambda:.*}", (4 - digits_before).max(0) as usize)
+}
+
+/// A share of nodes, in percent.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Percent {
     mean: f64,
     std_error: f64,
+    /// In which it is with a confidence of 95 %.
+    interval: (f64, f64),
 }
 
 impl From<gfgcn::tune::Expected> for Percent {
     fn from(expected: gfgcn::tune::Expected) -> Self {
-        Percent { mean: 100.0 * expected.accuracy, std_error: 100.0 * expected.std_error }
+        let (low, high) = expected.interval;
+        Percent {
+            mean: 100.0 * expected.accuracy,
+            std_error: 100.0 * expected.std_error,
+            interval: (100.0 * low, 100.0 * high),
+        }
     }
 }
 
 impl std::fmt::Display for Percent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.1} ± {:.1} %", self.mean, self.std_error)
+        let (low, high) = self.interval;
+        write!(f, "{:.1} % (95 % interval {low:.1} to {high:.1})", self.mean)
     }
 }
 
 /// `1 node`, `2 nodes`.
 pub(crate) fn count(number: usize, singular: &str, plural: &str) -> String {
     format!("{number} {}", if number == 1 { singular } else { plural })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lambda_has_four_digits() {
+        let found = [3.3116, 0.033116, 55_599.0, 0.000_1, 1.0, 99_999.96].map(lambda);
+        assert_eq!(found, ["3.312", "0.03312", "55599", "0.0001000", "1.000", "100000"]);
+        assert_eq!([1e-7, 3.3116e9].map(lambda), ["1.000e-7", "3.312e9"]);
+    }
 }

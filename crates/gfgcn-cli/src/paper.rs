@@ -2,6 +2,7 @@
 
 use crate::output::{Output, count, seconds};
 use crate::progress::{self, Unit};
+use crate::shown;
 use crate::{Global, interrupt, run_cache};
 use clap::Args;
 use gfgcn::Result;
@@ -54,7 +55,7 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Done {
-    page: PathBuf,
+    page: String,
     tables: usize,
     figures: usize,
     remarks: Vec<String>,
@@ -98,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         output.warn(format!("finished work could not be kept: {problem}"));
     }
     let done = Done {
-        page: arguments.out.join("index.html"),
+        page: shown::path(&arguments.out.join("index.html")),
         tables: report.tables.len(),
         figures: report.figures.len(),
         remarks: report.remarks,
@@ -111,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
             count(done.tables, "table", "tables"),
             count(done.figures, "figure", "figures"),
             seconds(start.elapsed()),
-            done.page.display()
+            done.page
         )
     })
 }

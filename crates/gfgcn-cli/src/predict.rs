@@ -3,7 +3,7 @@
 use crate::output::{Output, count, pairs, seconds, table};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target};
-use crate::{Global, interrupt};
+use crate::{Global, interrupt, shown};
 use clap::Args;
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
@@ -55,7 +55,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let predictions = progress::show(output, "predicting", Unit::Time, predict)?;
     let elapsed = start.elapsed();
     predictions.notes().iter().for_each(|note| output.warn(note));
-    let nodes: Vec<usize> = (0..dataset.nodes())
+    let nodes: Vec<usize> = dataset
+        .as_listed()
+        .into_iter()
         .filter(|&node| !arguments.only_unlabelled || dataset.labels().get(node).is_none())
         .collect();
     if nodes.is_empty() {
@@ -70,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         predictions::write(&predictions, path, force, &dataset, &nodes)?;
     }
     let report = Report {
-        output: arguments.target.path().to_owned(),
+        output: shown::path(arguments.target.path()),
         nodes: nodes.len(),
         classes: class_counts(&predictions, &nodes),
         agreement: Agreement::new(&model, &dataset, &predictions, split.as_ref()),
@@ -82,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 
 #[derive(Serialize)]
 struct Report {
-    output: PathBuf,
+    output: String,
     nodes: usize,
     classes: Vec<ClassCount>,
     agreement: Option<Agreement>,
@@ -188,15 +190,18 @@ impl Agreement {
 
 impl Report {
     fn text(&self) -> String {
-        let classes: Vec<String> =
-            self.classes.iter().map(|c| format!("{} {}", c.predicted, c.class)).collect();
+        let classes: Vec<String> = self
+            .classes
+            .iter()
+            .map(|c| format!("{} {}", c.predicted, shown::name(&c.class)))
+            .collect();
         let lines = [
             (
                 "predicted",
-                format!("{} ({})", count(self.nodes, "node", "nodes"), classes.join(", ")),
+                format!("{} ({})", count(self.nodes, "node", "nodes"), shown::list(&classes)),
             ),
             ("time", seconds(Duration::from_secs_f64(self.seconds))),
-            ("saved", self.output.display().to_string()),
+            ("saved", self.output.clone()),
         ];
         pairs(&lines) + &self.agreement.as_ref().map_or_else(String::new, Agreement::text)
     }

@@ -1,14 +1,16 @@
 //! What the commands that train have in common: the nodes, the search, the model and its file.
 
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::{Output, Percent};
 use crate::progress::{self, Unit};
+use crate::shown;
 use crate::source::SplitSource;
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::split::Split;
-use gfgcn::tune::{Search, Tuned};
+use gfgcn::tune::{KERNELS_UP_TO, Search, Tuned};
 use gfgcn::{Classifier, Model};
+use serde::Serialize;
 use std::path::Path;
 
 /// The split that was asked for, or all labelled nodes.
@@ -33,10 +35,56 @@ pub(crate) fn search(
     output: &Output,
 ) -> anyhow::Result<Tuned> {
     let tuned = progress::show(output, "searching", Unit::Steps, |context| {
-        context.progress().begin("searching", search.steps(split));
+        context.progress().begin("searching", search.steps(dataset, split));
         search.run(dataset, split, context)
     })?;
     Ok(tuned)
+}
+
+/// What a report says about a search.
+#[derive(Serialize)]
+pub(crate) struct Searched {
+    /// Combinations tried, each at 25 values of λ.
+    pub(crate) tried: usize,
+    /// Combinations not tried, because they would take too long.
+    not_tried: usize,
+    /// On nodes that had no part in the choice, in percent.
+    #[serde(rename = "expected_accuracy")]
+    pub(crate) expected: Percent,
+    /// Whether the chosen model looks at the graph at all.
+    uses_graph: bool,
+}
+
+impl From<&Tuned> for Searched {
+    fn from(tuned: &Tuned) -> Self {
+        Searched {
+            tried: tuned.tried,
+            not_tried: tuned.left_out,
+            expected: tuned.expected.into(),
+            uses_graph: tuned.board[tuned.chosen].design.uses_graph(),
+        }
+    }
+}
+
+impl Searched {
+    /// `168 combinations, each at 25 λ`.
+    pub(crate) fn combinations(&self) -> String {
+        match (self.tried, self.not_tried) {
+            (tried, 0) => format!("{tried} combinations, each at 25 λ"),
+            (tried, not_tried) => format!(
+                "{tried} of {} combinations, each at 25 λ (with over {KERNELS_UP_TO} training nodes \
+                 only those with a linear kernel)",
+                tried + not_tried
+            ),
+        }
+    }
+
+    /// A line for a report where the chosen model ignores the graph.
+    pub(crate) fn without_graph(&self) -> Option<(&'static str, String)> {
+        (!self.uses_graph).then(|| {
+            ("graph", "not used: a node's own features say more than its neighbourhood".into())
+        })
+    }
 }
 
 /// Trains one model.
@@ -65,7 +113,7 @@ fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
     }
     let with = |count: usize| {
         let classes = labels.classes().iter().zip(&counts).filter(|(_, found)| **found == count);
-        classes.map(|(class, _)| class.as_str()).collect::<Vec<_>>().join(", ")
+        shown::list(&classes.map(|(class, _)| class).collect::<Vec<_>>())
     };
     let (absent, single) = (with(0), with(1));
     if !absent.is_empty() {

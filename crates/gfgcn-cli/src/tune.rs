@@ -1,12 +1,15 @@
 //! `gfgcn tune`: which model is best on these labels, and how good it will be.
 
-use crate::output::{Output, Percent, count, highlighted, pairs, seconds, table};
+use crate::output::{Output, count, highlighted, lambda, pairs, seconds, table};
 use crate::settings::{Common, features};
 use crate::source::{Source, SplitSource, check_output};
-use crate::{Global, training};
+use crate::training::Searched;
+use crate::{Global, shown, training};
 use clap::Args;
+use gfgcn::Design;
 use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
+use gfgcn::kernel::Kernel;
 use gfgcn::split::Split;
 use gfgcn::tune::{Contender, Tuned};
 use serde::Serialize;
@@ -68,19 +71,36 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 struct Report {
     dataset: String,
     training_nodes: usize,
-    /// Combinations tried, each at 25 values of λ.
-    tried: usize,
-    /// Training nodes on which all met first, where there are many.
+    /// Training nodes on which all met first, where all on all would take long.
     sample: Option<usize>,
+    #[serde(flatten)]
+    search: Searched,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Explanation>,
-    board: Vec<Contender>,
+    board: Vec<Line>,
     /// Position on the board.
     chosen: usize,
-    /// In percent.
-    expected_accuracy: Percent,
-    saved: Option<PathBuf>,
+    saved: Option<String>,
     seconds: f64,
+}
+
+/// A contender.
+#[derive(Serialize)]
+struct Line {
+    design: Design,
+    kernel: Kernel,
+    lambda: f64,
+    /// On left-out training nodes, in percent.
+    accuracy: f64,
+    /// Of left-out scores, the mean.
+    squared_error: f64,
+}
+
+impl From<Contender> for Line {
+    fn from(contender: Contender) -> Self {
+        let Contender { design, kernel, lambda, accuracy, squared_error } = contender;
+        Line { design, kernel, lambda, accuracy: 100.0 * accuracy, squared_error }
+    }
 }
 
 impl Report {
@@ -94,13 +114,12 @@ impl Report {
         Report {
             dataset: dataset.name().to_owned(),
             training_nodes: split.train().len(),
-            tried: tuned.tried,
             sample: tuned.sample,
+            search: Searched::from(&tuned),
             plan: None,
-            board: tuned.board,
             chosen: tuned.chosen,
-            expected_accuracy: tuned.expected.into(),
-            saved: arguments.save.clone(),
+            board: tuned.board.into_iter().map(Line::from).collect(),
+            saved: arguments.save.as_deref().map(shown::path),
             seconds: elapsed.as_secs_f64(),
         }
     }
@@ -115,17 +134,19 @@ impl Report {
             ("chosen", chosen.design.filter().formula()),
             ("kernel", chosen.kernel.to_string()),
             ("features", features(&chosen.design).to_owned()),
-            ("lambda", format!("{:.4e}", chosen.lambda)),
-            ("expected accuracy", self.expected_accuracy.to_string()),
+            ("lambda", lambda(chosen.lambda)),
+            ("chosen from", self.search.combinations()),
+            ("expected accuracy", self.search.expected.to_string()),
             ("time", seconds(Duration::from_secs_f64(self.seconds))),
         ];
+        lines.extend(self.search.without_graph());
         if let Some(path) = &self.saved {
-            lines.push(("saved", path.display().to_string()));
+            lines.push(("saved", path.clone()));
         }
         format!(
             "{}: {} by exact leave-one-out on {}{sample}\n\n{}\n\n{}\n\n{}",
             self.dataset,
-            count(self.tried, "combination", "combinations"),
+            count(self.search.tried, "combination", "combinations"),
             count(self.training_nodes, "training node", "training nodes"),
             self.table(),
             self.legend(),
@@ -150,8 +171,8 @@ impl Report {
                     contender.design.filter().formula(),
                     contender.kernel.to_string(),
                     features(&contender.design).to_owned(),
-                    format!("{:.1e}", contender.lambda),
-                    format!("{:.1}", 100.0 * contender.accuracy),
+                    lambda(contender.lambda),
+                    format!("{:.1}", contender.accuracy),
                 ]
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use crate::output::{Output, count};
 use crate::source::{check_output, is_read};
-use crate::{Global, interrupt};
+use crate::{Global, interrupt, shown};
 use clap::{Args, ValueEnum};
 use gfgcn::{Error, Result};
 use gfgcn_data::{TableFiles, TableFormat, npz, write_folder};
@@ -50,7 +50,7 @@ struct Report {
     dataset: String,
     nodes: usize,
     edges: usize,
-    output: PathBuf,
+    output: String,
 }
 
 /// Notices before any work is done that the folder must not be written to.
@@ -96,10 +96,10 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         dataset: dataset.name().to_owned(),
         nodes: dataset.nodes(),
         edges: dataset.graph().edges(),
-        output: arguments.to.clone(),
+        output: shown::path(&arguments.to),
     };
     output.report(&report, |r| {
         let (nodes, edges) = (count(r.nodes, "node", "nodes"), count(r.edges, "edge", "edges"));
-        format!("{}: {nodes}, {edges} written to {}\n", r.dataset, r.output.display())
+        format!("{}: {nodes}, {edges} written to {}\n", r.dataset, r.output)
     })
 }

@@ -3,13 +3,13 @@
 use crate::download::{DownloadOptions, download};
 use crate::output::Output;
 use crate::progress::{self, Unit};
+use crate::shown;
 use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::Error;
 use gfgcn_datasets::folder;
 use gfgcn_datasets::remote;
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Download a dataset into the data folder
 ///
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 #[derive(Serialize)]
 struct Report {
     dataset: &'static str,
-    path: PathBuf,
+    path: String,
     already_there: bool,
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     })?;
     let report = Report {
         dataset: dataset.name,
-        path: downloaded.path,
+        path: shown::path(&downloaded.path),
         already_there: downloaded.already_there,
     };
     output.report(&report, |report| {
         let what =
             if report.already_there { "is there already" } else { "downloaded and verified" };
-        format!("{} {what}: {}\n", report.dataset, report.path.display())
+        format!("{} {what}: {}\n", report.dataset, report.path)
     })
 }

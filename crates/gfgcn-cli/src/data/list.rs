@@ -2,11 +2,12 @@
 
 use crate::Global;
 use crate::output::{Output, table};
+use crate::shown;
 use clap::Args;
 use gfgcn_datasets::{BUNDLED, canonical_name, remote::REMOTE};
 use gfgcn_datasets::{folder, has_extension};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// List the datasets that can be used by name
 #[derive(Args)]
@@ -14,7 +15,7 @@ pub(crate) struct Arguments {}
 
 #[derive(Serialize)]
 struct Report {
-    data_dir: PathBuf,
+    data_dir: String,
     datasets: Vec<Entry>,
 }
 
@@ -24,7 +25,7 @@ struct Entry {
     /// `built in`, `in the data folder` or `to download`.
     status: &'static str,
     description: String,
-    path: Option<PathBuf>,
+    path: Option<String>,
 }
 
 pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<()> {
@@ -45,10 +46,11 @@ pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<()> {
         let path = folder::find(&data_dir, remote.name);
         let status = if path.is_some() { "in the data folder" } else { "to download" };
         let description = remote.title.to_owned();
+        let path = path.as_deref().map(shown::path);
         datasets.push(Entry { name: remote.name.to_owned(), status, description, path });
     }
     datasets.extend(others(&data_dir, &datasets));
-    output.report(&Report { data_dir, datasets }, Report::text)
+    output.report(&Report { data_dir: shown::path(&data_dir), datasets }, Report::text)
 }
 
 /// Archives in the data folder that are not in the list yet.
@@ -64,7 +66,8 @@ fn others(folder: &Path, listed: &[Entry]) -> Vec<Entry> {
             let is_listed = listed.iter().any(|e| canonical_name(&e.name) == canonical_name(&name));
             let description = "your own".to_owned();
             let status = "in the data folder";
-            (!is_listed).then_some(Entry { name, status, description, path: Some(path) })
+            let path = Some(shown::path(&path));
+            (!is_listed).then_some(Entry { name, status, description, path })
         })
         .collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -84,9 +87,6 @@ impl Report {
             column.set_cell_alignment(comfy_table::CellAlignment::Left);
         }
         let table = table.trim_fmt();
-        format!(
-            "{table}\n\nData folder: {}\nDownload with: gfgcn data get NAME\n",
-            self.data_dir.display()
-        )
+        format!("{table}\n\nData folder: {}\nDownload with: gfgcn data get NAME\n", self.data_dir)
     }
 }

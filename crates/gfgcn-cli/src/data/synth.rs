@@ -4,13 +4,13 @@ use crate::interrupt;
 use crate::output::{Output, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::settings::{Refusal, number};
+use crate::shown;
 use crate::source::Target;
 use clap::Args;
 use gfgcn::Error;
 use gfgcn_data::{DEFAULT_HOMOPHILY, Synthetic, SyntheticShape};
 use gfgcn_datasets::has_extension;
 use serde::Serialize;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Make a synthetic dataset of any size
@@ -58,7 +58,7 @@ fn whole(text: &str) -> Result<usize, Refusal> {
 
 #[derive(Serialize)]
 struct Report {
-    output: PathBuf,
+    output: String,
     nodes: usize,
     edges: usize,
     classes: usize,
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> 
         interrupt::cancellable(|| synthetic.write(path, arguments.target.force(), context))
     })?;
     let report = Report {
-        output: path.to_owned(),
+        output: shown::path(path),
         nodes,
         edges,
         classes,
@@ -106,7 +106,7 @@ impl Report {
             ("features", self.features.to_string()),
             ("seed", self.seed.to_string()),
             ("time", seconds(Duration::from_secs_f64(self.seconds))),
-            ("saved", format!("{} ({} bytes)", self.output.display(), self.bytes)),
+            ("saved", format!("{} ({} bytes)", self.output, self.bytes)),
         ])
     }
 }

@@ -13,7 +13,7 @@ fn the_search_reports_a_board_and_saves_its_choice() {
     let expected = report["expected_accuracy"]["mean"].as_f64().unwrap();
     assert!((70.0..95.0).contains(&expected), "in percent: {report}");
     let model = sandbox.json("inspect cora.model");
-    assert_eq!(model["filter"], chosen["filter"]);
+    assert_eq!(model["design"], chosen["design"]);
     let text = sandbox.ok("tune cora --public-split");
     assert_eq!(text.matches('*').count(), 2, "one on the board, one in the legend: {text}");
     for word in ["left-out accuracy", "expected accuracy", "168 combinations"] {
