@@ -8,10 +8,11 @@ mod column;
 mod guard;
 mod thrift;
 mod write;
+mod zstd;
 
 pub(in crate::table) use write::write;
 
-use crate::limits::justified;
+use crate::limits::{justified, justify_cells};
 use crate::table::Cell;
 use crate::table::names::is_key_name;
 use column::{Cells, Kind};
@@ -74,9 +75,9 @@ impl ParquetReader {
             u64::try_from(group.num_rows()).ok().and_then(|rows| sum.checked_add(rows))
         });
         let cells = rows.and_then(|rows| rows.checked_mul(schema.num_columns() as u64));
-        if !cells.is_some_and(|cells| justified(cells, length)) {
+        if !cells.is_some_and(|cells| justify_cells(length, cells)) {
             return Err(Error::Format(format!(
-                "claims {} columns of {} rows, which {length} bytes cannot hold",
+                "claims {} columns of {} rows, far more than {length} bytes are about",
                 schema.num_columns(),
                 rows.map_or("more than 2^64".into(), |rows| rows.to_string()),
             )));
@@ -149,14 +150,28 @@ impl ParquetReader {
     fn open_group(&mut self) -> Result<()> {
         let group = self.next_group;
         self.open.clear();
+        let mut held = 0u64;
         for &(column, kind) in &self.columns {
             let chunk = self.reader.metadata().row_group(group).column(column);
-            check_compression(chunk.compression())
+            let pages = check_compression(chunk.compression())
                 .and_then(|()| guard::check_column(&self.file, self.length, chunk))
                 .map_err(|problem| self.column_error(column, &problem))?;
+            // A page of every column is held at a time.
+            held = held.saturating_add(pages.held);
+            if !justified(held, self.length) {
+                let problem = format!(
+                    "and those before it unfold to {held} bytes at a time, far more than the {} \
+                     bytes of the file are about",
+                    self.length
+                );
+                return Err(self.column_error(column, &problem));
+            }
             let descriptor = chunk.column_descr_ptr();
             let opened = guarded(|| {
-                let pages = self.reader.get_row_group(group)?.get_column_page_reader(column)?;
+                let pages = match chunk.compression() {
+                    Compression::ZSTD(_) => zstd::pages(&self.file, chunk, pages.sizes)?,
+                    _ => self.reader.get_row_group(group)?.get_column_page_reader(column)?,
+                };
                 Ok(kind.open(descriptor, pages))
             });
             self.open.push(opened.map_err(|problem| self.column_error(column, &problem))?);
@@ -207,11 +222,14 @@ fn column_order(reader: &SerializedFileReader<File>) -> Vec<usize> {
 
 fn check_compression(compression: Compression) -> Result<(), String> {
     match compression {
-        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => Ok(()),
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::GZIP(_)
+        | Compression::ZSTD(_) => Ok(()),
         other => {
             let name = other.to_string();
             let name = name.split('(').next().unwrap_or_default();
-            Err(format!("is compressed with {name}; write it with snappy, gzip or none"))
+            Err(format!("is compressed with {name}; write it with zstd, snappy, gzip or none"))
         }
     }
 }
