@@ -22,6 +22,8 @@ pub(crate) struct Archive<R> {
     zip: ZipArchive<R>,
     /// Member names without the `.npy` ending, by position.
     names: Vec<String>,
+    /// Bytes of the whole archive.
+    length: u64,
     /// Bytes that a member may expand to.
     limit: u64,
 }
@@ -57,12 +59,17 @@ impl<R: Read + Seek> Archive<R> {
             )));
         }
         let limit = limits::FREE + MAX_RATIO.saturating_mul(length);
-        Ok(Archive { zip, names, limit })
+        Ok(Archive { zip, names, length, limit })
     }
 
     /// The names of all members, without the `.npy` ending.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Bytes of the whole archive.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
     }
 
     /// Bytes that a member may take, decompressed or converted.

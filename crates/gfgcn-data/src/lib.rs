@@ -33,6 +33,7 @@
 //! Without a feature its names are still there, and using them gives an error that says so.
 
 mod archive;
+mod classes;
 mod density;
 mod graph_tables;
 mod limits;

@@ -11,9 +11,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The longest line or quoted cell that is read. Without a limit, compressed data could fill the
-/// memory before the first line end.
-pub(crate) const LONGEST: usize = 256 << 20;
+/// The longest line or quoted cell that is read: far more than a row of a million numbers has. Without
+/// a limit, compressed data could fill the memory before the first line end.
+pub(crate) const LONGEST: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 

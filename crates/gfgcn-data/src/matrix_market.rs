@@ -9,7 +9,7 @@
 //! NIST IR 5935 (1996).
 
 use crate::density;
-use crate::limits::justified;
+use crate::limits::justify_nodes;
 use crate::lines::Lines;
 use crate::table::parse_number;
 use crate::triplets::{self, Entry};
@@ -47,20 +47,24 @@ pub(crate) fn read_graph(path: &Path, nodes: usize) -> Result<(Graph, Repairs)> 
         .map_err(|e| e.in_file(path))
 }
 
-/// Reads features, one row per node.
-pub(crate) fn read_features(path: &Path) -> Result<Features> {
+/// Reads features, one row per node, and says how many entries were repeated and added up.
+pub(crate) fn read_features(path: &Path) -> Result<(Features, usize)> {
     let mut reader = Reader::open(path)?;
     let (rows, columns) = (reader.rows, reader.columns);
     let length = path.metadata().map_err(|e| Error::Read(e).in_file(path))?.len();
     if rows == 0 {
         return Err(reader.wrong("the matrix has no rows, so there are no nodes".into()));
     }
-    if !justified(rows as u64, length) {
-        return Err(reader.wrong(format!("{length} bytes of file cannot justify {rows} rows")));
+    if !justify_nodes(length, rows as u64) {
+        return Err(reader.wrong(format!(
+            "{rows} rows are far more than the {length} bytes of the file are about; leave out rows \
+             without entries"
+        )));
     }
     let layout = reader.layout;
     let mut values = reader.read(|_| Ok(()))?;
     triplets::sort(&mut values);
+    let repeats = triplets::repeats(&values);
     let matrix = triplets::compress(rows, &values);
     drop(values);
     SparseMatrix::from_csr(columns, &matrix.offsets, &matrix.columns, &matrix.values)
@@ -68,6 +72,7 @@ pub(crate) fn read_features(path: &Path) -> Result<Features> {
             Layout::Coordinate => Features::sparse(matrix),
             Layout::Array => density::by_density(matrix),
         })
+        .map(|features| (features, repeats))
         .map_err(|e| e.in_file(path))
 }
 

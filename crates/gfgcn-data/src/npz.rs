@@ -13,12 +13,14 @@
 //! skipped with a note and never unpickled.
 
 use crate::archive::{self, Archive};
+use crate::classes;
+use crate::limits::justify_nodes;
 use crate::npy::{self, Array, Kind};
 use gfgcn::data::{Dataset, Labels, UNLABELLED};
 use gfgcn::features::Features;
 use gfgcn::files::{open, write_atomically};
 use gfgcn::graph::{Graph, MAX_NODES, Repairs};
-use gfgcn::matrix::{Matrix, SparseMatrix, check_offsets};
+use gfgcn::matrix::{Matrix, SparseMatrix, check_offsets, repeated_entries};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::collections::HashSet;
@@ -41,11 +43,15 @@ fn from_source(source: impl Read + Seek, name: &str) -> Result<Dataset> {
     if members.flag("adj_symmetric")? {
         repairs.symmetrized = 0;
     }
-    let features = members.matrix("attr", "the features", RawMatrix::into_features)?;
+    let (features, repeats) = members.matrix("attr", "the features", RawMatrix::into_features)?;
     let class_names = members.texts("class_names")?;
     let labels = match members.integers("labels", Some(UNLABELLED))? {
-        Some(ids) => Labels::from_ids(&ids, class_names.as_deref())
-            .map_err(|error| Error::Format(format!("member labels: {error}")))?,
+        Some(ids) => {
+            let named = |error| Error::Format(format!("member labels: {error}"));
+            let labels = Labels::from_ids(&ids, class_names.as_deref()).map_err(named)?;
+            members.notes.extend(classes::check(&labels).map_err(named)?);
+            labels
+        }
         None => Labels::none(graph.nodes()),
     };
     let split = members.split(graph.nodes())?;
@@ -53,7 +59,9 @@ fn from_source(source: impl Read + Seek, name: &str) -> Result<Dataset> {
     let feature_names = members.texts("attr_names")?;
     members.note_unread();
 
-    let mut dataset = Dataset::new(name, graph, features, labels)?.with_repairs(&repairs);
+    let mut dataset = Dataset::new(name, graph, features, labels)?
+        .with_repairs(&repairs)
+        .with_added_up(repeats);
     if let Some(split) = split {
         dataset = dataset.with_split(split)?;
     }
@@ -195,12 +203,18 @@ impl RawMatrix {
         }
     }
 
-    fn into_features(self) -> Result<Features> {
+    /// The features, and how many entries were repeated and added up.
+    fn into_features(self) -> Result<(Features, usize)> {
         match self {
             RawMatrix::Sparse { shape, offsets, indices, values } => {
-                Features::sparse(SparseMatrix::from_csr(shape[1], &offsets, &indices, &values)?)
+                let matrix = SparseMatrix::from_csr(shape[1], &offsets, &indices, &values)?;
+                let repeats = match indices.len() - matrix.nnz() {
+                    0 => 0,
+                    _ => repeated_entries(&offsets, &indices),
+                };
+                Ok((Features::sparse(matrix)?, repeats))
             }
-            RawMatrix::Dense(m) => Features::dense(m),
+            RawMatrix::Dense(m) => Ok((Features::dense(m)?, 0)),
         }
     }
 }
@@ -309,6 +323,7 @@ impl<R: Read + Seek> Members<R> {
 
     fn sparse(&mut self, stem: &str) -> Result<RawMatrix> {
         let missing = |part: &str| Error::Format(format!("member {stem}{part} is missing"));
+        let length = self.archive.length();
         let mut index = |part: &str| -> Result<Vec<i64>> {
             self.integers(&format!("{stem}{part}"), None)?.ok_or_else(|| missing(part))
         };
@@ -328,6 +343,12 @@ impl<R: Read + Seek> Members<R> {
                 .collect()
         };
         let shape = convert("shape", vec![rows, cols])?;
+        if !justify_nodes(length, shape[0] as u64) {
+            return Err(Error::Format(format!(
+                "member {stem}shape: {rows} rows are far more than the {length} bytes of the \
+                 archive are about; if they are meant, save it uncompressed"
+            )));
+        }
         let offsets = convert("indptr", index("indptr")?)?;
         let rows_found = offsets.len().saturating_sub(1);
         Error::check_size(format!("rows by {stem}indptr (its length − 1)"), shape[0], rows_found)?;
@@ -396,6 +417,7 @@ impl<R: Read + Seek> Members<R> {
 }
 
 fn check_dimensions(array: &Array<'_>, dimensions: usize) -> Result<()> {
+    array.check_plain()?;
     if array.shape().len() == dimensions {
         Ok(())
     } else {

@@ -127,6 +127,23 @@ fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
     }
 }
 
+/// A line of 60 million commas, which is 61 KB when it is compressed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_of_separators_is_refused_in_little_memory() {
+    let sandbox = Sandbox::new();
+    sandbox.communities("commas", 3);
+    std::fs::remove_file(sandbox.path("commas/features.csv")).unwrap();
+    let make = "head -c 60000000 /dev/zero | tr '\\0' , | gzip -9 > commas/features.csv.gz";
+    assert!(sandbox.command("sh").args(["-c", make]).status().unwrap().success());
+    assert!(fs::metadata(sandbox.path("commas/features.csv.gz")).unwrap().len() < 70_000);
+    let run = run_after(&sandbox, "ulimit -v 500000", "data info commas");
+    assert_eq!(run.status, Some(3), "{run:?}");
+    for part in ["features.csv.gz: line 1", "more than 1048576 cells", "id,feature,value"] {
+        assert!(run.stderr.contains(part), "{part:?} is missing in {run:?}");
+    }
+}
+
 /// The system ends the program in the middle of writing, after so many blocks; a file that is there is replaced
 /// as a whole, never written to.
 #[test]

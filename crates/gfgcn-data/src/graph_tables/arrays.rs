@@ -1,6 +1,6 @@
 //! Features and labels as NumPy arrays: no ids, a row or an entry per node.
 
-use super::parts::is_unlabelled;
+use super::parts::Missing;
 use crate::density::FeatureRows;
 use crate::npy::{Array, Kind};
 use crate::table::Cell;
@@ -9,6 +9,7 @@ use gfgcn::data::UNLABELLED;
 use gfgcn::features::Features;
 use gfgcn::files::read_file;
 use gfgcn::{Error, Result};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Reads features, a row per node.
@@ -16,6 +17,7 @@ pub(super) fn read_features(path: &Path) -> Result<Features> {
     let bytes = read_file(path)?;
     let read = || {
         let array = Array::parse(&bytes)?;
+        array.check_plain()?;
         let &[nodes, columns] = array.shape() else {
             return Err(Error::Data(format!(
                 "the array has the shape {:?}, but features have two dimensions, nodes and columns",
@@ -36,10 +38,11 @@ pub(super) fn read_features(path: &Path) -> Result<Features> {
 }
 
 /// Reads labels, one per node: integers, −1 or NaN for unlabelled, or text.
-pub(super) fn read_labels(path: &Path, nodes: usize) -> Result<Labels> {
+pub(super) fn read_labels(path: &Path, nodes: usize, missing: &mut Missing) -> Result<Labels> {
     let bytes = read_file(path)?;
-    let read = || {
+    let mut read = || {
         let array = Array::parse(&bytes)?;
+        array.check_plain()?;
         if array.shape() != [nodes] {
             return Err(Error::Data(format!(
                 "the array has the shape {:?}, but labels are one per node, [{nodes}]",
@@ -49,9 +52,9 @@ pub(super) fn read_labels(path: &Path, nodes: usize) -> Result<Labels> {
         if !matches!(array.kind(), Kind::Unicode | Kind::Bytes) {
             return Labels::from_ids(&array.integers(Some(UNLABELLED))?, None);
         }
-        let names = array.texts()?.into_iter();
-        let names: Vec<Option<String>> =
-            names.map(|name| (!is_unlabelled(&Cell::Text(&name))).then_some(name)).collect();
+        let texts = array.texts()?;
+        let names: Vec<Option<Cow<str>>> =
+            texts.iter().map(|text| missing.label(&Cell::Text(text))).collect();
         Ok(Labels::from_names(&names))
     };
     read().map_err(|e| e.in_file(path))

@@ -2,7 +2,8 @@
 //!
 //! A table has one of two layouts. *Wide*: `id` and a column per feature, a row per node. *Long*:
 //! the header `id,feature,value` and a row per value other than zero, for features of which most
-//! are zero; a row with neither feature nor value, or with the value 0, only declares its node.
+//! are zero; a row with neither feature nor value, or with the value 0, only declares its node, and
+//! values for the same feature of a node are added up.
 //! A matrix has no ids: its nodes are called by their row.
 
 use super::arrays;
@@ -22,29 +23,35 @@ pub(super) struct Nodes {
     pub(super) ids: NodeIds,
     pub(super) features: Features,
     pub(super) feature_names: Option<Vec<String>>,
+    /// Entries that were there before and were added up.
+    pub(super) repeats: usize,
 }
 
 impl Nodes {
     /// The rows of a matrix, which has neither ids nor names.
-    fn numbered(source: String, features: Features) -> Nodes {
-        Nodes { ids: NodeIds::rows(source, features.rows()), features, feature_names: None }
+    fn numbered(source: String, features: Features, repeats: usize) -> Nodes {
+        let ids = NodeIds::rows(source, features.rows());
+        Nodes { ids, features, feature_names: None, repeats }
     }
 }
 
 /// Reads features in any format.
-pub(super) fn read(path: &Path) -> Result<Nodes> {
+pub(super) fn read(path: &Path, notes: &mut Vec<String>) -> Result<Nodes> {
     let source = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match FileFormat::of(path)? {
         FileFormat::MatrixMarket => {
-            Ok(Nodes::numbered(source, matrix_market::read_features(path)?))
+            let (features, repeats) = matrix_market::read_features(path)?;
+            Ok(Nodes::numbered(source, features, repeats))
         }
-        FileFormat::Npy => Ok(Nodes::numbered(source, arrays::read_features(path)?)),
-        FileFormat::Text { .. } | FileFormat::Parquet => read_table(path, source),
+        FileFormat::Npy => Ok(Nodes::numbered(source, arrays::read_features(path)?, 0)),
+        FileFormat::Text { .. } | FileFormat::Parquet => read_table(path, source, notes),
     }
 }
 
-fn read_table(path: &Path, source: String) -> Result<Nodes> {
-    let mut table = Table::open(path, is_header)?;
+fn read_table(path: &Path, source: String, notes: &mut Vec<String>) -> Result<Nodes> {
+    let mut table = Table::open(path, names::is_id, is_header)?;
+    table.check_key_is_named("the column id first, or call that column id")?;
+    notes.extend(table.note_of_index());
     let ids = NodeIds::new(source, table.names().map(|names| names[0].clone()));
     let nodes = if table.names().is_some_and(names::are_long_features) {
         read_long(&mut table, ids)?
@@ -58,10 +65,10 @@ fn read_table(path: &Path, source: String) -> Result<Nodes> {
 }
 
 /// Without a known name for the ids, a row is a header when a feature in it is no number. An empty
-/// cell proves nothing: it is an error in a row of values.
+/// cell among them proves nothing: it is an error in a row of values. But every row begins with an id.
 fn is_header(first: &[String]) -> bool {
     let named = first.iter().skip(1).any(|cell| !cell.is_empty() && !is_number(cell));
-    named || names::is_id(&first[0])
+    named || names::is_id(&first[0]) || names::is_unnamed(&first[0])
 }
 
 fn read_wide(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
@@ -96,20 +103,21 @@ fn read_wide(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
         rows.push(&row);
     }
     let features = rows.finish().map_err(|e| e.in_file(table.path()))?;
-    Ok(Nodes { ids, features, feature_names })
+    Ok(Nodes { ids, features, feature_names, repeats: 0 })
 }
 
 fn check_names(table: &Table, names: &[String]) -> Result<Vec<String>> {
     let mut columns = HashMap::with_capacity(names.len());
     for (k, name) in names.iter().enumerate() {
         if name.is_empty() {
-            return Err(table.header_error(format!("column {} has no name", k + 2)));
+            let position = table.position(k + 1);
+            return Err(table.header_error(format!("column {position} has no name")));
         }
         if let Some(other) = columns.insert(name, k) {
             return Err(table.header_error(format!(
                 "columns {} and {} are both called {name:?}",
-                other + 2,
-                k + 2
+                table.position(other + 1),
+                table.position(k + 1)
             )));
         }
     }
@@ -150,19 +158,7 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
     let position = order_columns(&mut column_names);
     entries.iter_mut().for_each(|entry| entry.column = position[entry.column as usize]);
     triplets::sort(&mut entries);
-    let twice = entries.windows(2).find(|w| (w[0].row, w[0].column) == (w[1].row, w[1].column));
-    if let Some([first, second]) = twice {
-        let place = |at| match table.place() {
-            Place::Line(_) => Place::Line(at),
-            Place::Row(_) => Place::Row(at),
-        };
-        return Err(Error::Data(format!(
-            "the feature {:?} of this node was already on {}",
-            column_names[first.column as usize],
-            place(first.at)
-        ))
-        .at(table.path(), place(second.at)));
-    }
+    let repeats = triplets::repeats(&entries);
     let matrix = triplets::compress(ids.len(), &entries);
     drop(entries);
     let features = SparseMatrix::from_csr(
@@ -173,7 +169,7 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
     )
     .and_then(Features::sparse)
     .map_err(|e| e.in_file(table.path()))?;
-    Ok(Nodes { ids, features, feature_names: Some(column_names) })
+    Ok(Nodes { ids, features, feature_names: Some(column_names), repeats })
 }
 
 /// Brings features that are all integers into their order; others keep that of appearance. Returns

@@ -7,11 +7,12 @@
 //! |---|---|---|
 //! | edges | `source,target` and perhaps `weight` | each edge once, in either direction |
 //! | features | `id,NAME,NAME,…` or `id,feature,value` | a row per node, or an entry per row |
-//! | labels | `id,label` | a missing row, an empty label, `-1` and `nan` mean unlabelled |
+//! | labels | `id,label` | a missing row, an empty label, `-1`, `nan`, `NA`, `null`, `None`, `?` mean unlabelled |
 //! | split | `id,split` | `train`, `val` or `test`; a missing row or empty part: in none |
 //!
 //! A header is optional in text, where its names are recognised (`src,dst`, `from,to`, `node`,
-//! `class`, …). Edges and features may also be MatrixMarket matrices, features and labels NumPy
+//! `class`, …). Columns before the ids that have no name are the index of a data frame, and left out.
+//! Edges and features may also be MatrixMarket matrices, features and labels NumPy
 //! arrays. Those have rows in place of ids: their rows are the nodes in the order of the features,
 //! and where the features have no ids either, the nodes are called `0`, `1`, ….
 
@@ -79,18 +80,26 @@ impl TableFiles {
     /// # Errors
     /// Anything wrong in a file, with the file, the line and the value.
     pub fn read(&self, name: &str) -> Result<Dataset> {
-        let nodes = features::read(&self.features)?;
+        let mut notes = Vec::new();
+        let nodes = features::read(&self.features, &mut notes)?;
         let ids = &nodes.ids;
-        let (graph, repairs) = edges::read(&self.edges, ids)?;
+        let (graph, repairs) = edges::read(&self.edges, ids, &mut notes)?;
+        if graph.edges() == 0 {
+            let file = self.edges.file_name().unwrap_or_default().to_string_lossy();
+            notes.push(format!("{file} has no edges; every node stands alone"));
+        }
         let labels = match &self.labels {
-            Some(path) => parts::read_labels(path, ids)?,
+            Some(path) => parts::read_labels(path, ids, &mut notes)?,
             None => Labels::none(ids.len()),
         };
         let split = match &self.split {
-            Some(path) => Some(parts::read_split(path, ids)?),
+            Some(path) => Some(parts::read_split(path, ids, &mut notes)?),
             None => None,
         };
-        let mut dataset = Dataset::new(name, graph, nodes.features, labels)?.with_repairs(&repairs);
+        let dataset = Dataset::new(name, graph, nodes.features, labels)?
+            .with_repairs(&repairs)
+            .with_added_up(nodes.repeats);
+        let mut dataset = notes.into_iter().fold(dataset, Dataset::with_note);
         if let Some(names) = nodes.feature_names {
             dataset = dataset.with_feature_names(names).map_err(|e| e.in_file(&self.features))?;
         }
@@ -109,7 +118,7 @@ impl TableFiles {
 /// # Errors
 /// Anything wrong in the file, with the line and the value; an id that the dataset does not have.
 pub fn read_split(path: &Path, dataset: &Dataset) -> Result<Split> {
-    parts::read_split(path, &NodeIds::of(dataset))
+    parts::read_split(path, &NodeIds::of(dataset), &mut Vec::new())
 }
 
 /// What a table of a dataset is for.

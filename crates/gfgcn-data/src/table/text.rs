@@ -13,6 +13,9 @@ use gfgcn::{Error, Result};
 use std::ops::Range;
 use std::path::Path;
 
+/// The most cells of a row. A compressed line of nothing but separators could fill the memory.
+const MOST_CELLS: usize = 1 << 20;
+
 /// A text table, read record by record.
 pub(super) struct TextReader {
     lines: Lines,
@@ -121,6 +124,15 @@ impl TextReader {
                 }
                 self.text.push_str(cell.trim_end_matches([' ', '\t']));
                 at += length;
+            }
+            if self.cells.len() == MOST_CELLS {
+                return Err(self.wrong(
+                    self.line,
+                    format!(
+                        "more than {MOST_CELLS} cells; features as wide as that are read from the \
+                         layout id,feature,value, from .npy or from MatrixMarket files"
+                    ),
+                ));
             }
             self.cells.push(begin..self.text.len());
             if at >= self.record.len() {

@@ -38,11 +38,12 @@ fn path_of(folder: &Path, name: &str, part: &str) -> PathBuf {
 pub(super) fn assemble(folder: &Path, name: &str, files: &Files<'_>) -> Result<Dataset> {
     let inside =
         |part: &'static str| move |error: Error| error.in_file(path_of(folder, name, part));
-    let allx = parts::features(files.allx).map_err(inside("allx"))?;
+    let (allx, known_repeats) = parts::features(files.allx).map_err(inside("allx"))?;
     let ally = parts::one_hot(files.ally).map_err(inside("ally"))?;
-    let tx = parts::features(files.tx).map_err(inside("tx"))?;
+    let (tx, test_repeats) = parts::features(files.tx).map_err(inside("tx"))?;
     let ty = parts::one_hot(files.ty).map_err(inside("ty"))?;
-    let x = parts::features(files.x).map_err(inside("x"))?;
+    // Its rows are those of allx once more, and so are their repeats.
+    let (x, _) = parts::features(files.x).map_err(inside("x"))?;
     let y = parts::one_hot(files.y).map_err(inside("y"))?;
     let test = parts::test_index(files.test_index).map_err(inside("test.index"))?;
 
@@ -70,7 +71,8 @@ pub(super) fn assemble(folder: &Path, name: &str, files: &Files<'_>) -> Result<D
     let (split, unlabelled) = public_split(&labels, y.ids.len(), allx.rows(), &test)?;
     let mut dataset = Dataset::new(name, graph.graph, places.features(&allx, &tx)?, labels)?
         .with_split(split)?
-        .with_repairs(&graph.repairs);
+        .with_repairs(&graph.repairs)
+        .with_added_up(known_repeats + test_repeats);
     for (count, what) in [
         (places.phantoms, "nodes are in the graph only; kept with zero features and no label"),
         (graph.absent, "nodes are not in the graph file; kept without neighbours"),

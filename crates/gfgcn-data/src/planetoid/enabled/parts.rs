@@ -4,17 +4,19 @@ use super::pickle::{Id, Pickle};
 use gfgcn::data::UNLABELLED;
 use gfgcn::features::Features;
 use gfgcn::graph::{Graph, Repairs};
-use gfgcn::matrix::SparseMatrix;
+use gfgcn::matrix::{SparseMatrix, repeated_entries};
 use gfgcn::{Error, Result};
 
-/// Features: a SciPy CSR matrix, or a NumPy array with one row per node.
-pub(super) fn features(bytes: &[u8]) -> Result<Features> {
+/// Features: a SciPy CSR matrix, or a NumPy array with one row per node. Also how many entries were
+/// repeated and added up.
+pub(super) fn features(bytes: &[u8]) -> Result<(Features, usize)> {
     let pickle = Pickle::parse(bytes)?;
     let root = pickle.root();
     if pickle.is_csr(root) {
         let csr = pickle.csr(root)?;
         let matrix = SparseMatrix::from_csr(csr.shape.1, &csr.offsets, &csr.indices, &csr.values)?;
-        return Features::sparse(matrix);
+        let repeats = repeated_entries(&csr.offsets, &csr.indices);
+        return Ok((Features::sparse(matrix)?, repeats));
     }
     let array = pickle.array(root)?;
     let (rows, cols) = array.rows_and_columns()?;
@@ -24,7 +26,7 @@ pub(super) fn features(bytes: &[u8]) -> Result<Features> {
     let values = array.floats();
     let offsets: Vec<usize> = (0..=rows).map(|row| row * cols).collect();
     let indices: Vec<u32> = (0..values.len()).map(|k| (k % cols) as u32).collect();
-    Features::sparse(SparseMatrix::from_csr(cols, &offsets, &indices, &values)?)
+    Ok((Features::sparse(SparseMatrix::from_csr(cols, &offsets, &indices, &values)?)?, 0))
 }
 
 /// One-hot labels as class numbers.
