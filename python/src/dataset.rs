@@ -100,7 +100,9 @@ impl Dataset {
     #[staticmethod]
     #[pyo3(signature = (source, data_dir=None))]
     fn open(py: Python<'_>, source: PathBuf, data_dir: Option<PathBuf>) -> PyResult<Self> {
-        let dataset = work::run(py, 0, |_| gfgcn_datasets::open(&source, data_dir.as_deref()))?;
+        let dataset = work::run(py, 0, |context| {
+            gfgcn_datasets::open(&source, data_dir.as_deref(), context)
+        })?;
         Ok(Dataset { dataset })
     }
 
@@ -114,8 +116,8 @@ impl Dataset {
         labels: Option<PathBuf>,
     ) -> PyResult<Self> {
         let name = gfgcn_datasets::stem(&edges);
-        let dataset =
-            work::run(py, 0, |_| TableFiles { edges, features, labels, split: None }.read(&name))?;
+        let tables = TableFiles { edges, features, labels, split: None };
+        let dataset = work::run(py, 0, |context| tables.read(&name, context))?;
         Ok(Dataset { dataset })
     }
 

@@ -160,6 +160,11 @@ impl<'a> Array<'a> {
         })
     }
 
+    /// The number of items; 0 of Python objects, which nobody counts.
+    pub(crate) fn len(&self) -> usize {
+        if self.kind == Kind::Object { 0 } else { self.shape.iter().product() }
+    }
+
     /// Refuses Python objects.
     pub(crate) fn check_plain(&self) -> Result<()> {
         match (self.kind, self.shape.as_slice()) {
@@ -180,7 +185,7 @@ impl<'a> Array<'a> {
 
     fn convert<T>(&self, wanted: &str, read: impl Fn(&Self, &[u8]) -> Option<T>) -> Result<Vec<T>> {
         self.check_plain()?;
-        let count = self.payload.len().checked_div(self.size).unwrap_or(0);
+        let count = self.len();
         if count.saturating_mul(size_of::<T>()) as u64 > self.limit {
             return Err(Error::Format(format!(
                 "has {count} entries, far more than a file of this size holds, which looks like a \

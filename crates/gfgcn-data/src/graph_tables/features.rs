@@ -10,6 +10,7 @@ use super::arrays;
 use super::nodes::NodeIds;
 use crate::density::FeatureRows;
 use crate::matrix_market;
+use crate::reading::Reading;
 use crate::table::{FileFormat, Place, Table, is_number, names};
 use crate::triplets::{self, Entry};
 use gfgcn::features::Features;
@@ -36,27 +37,32 @@ impl Nodes {
 }
 
 /// Reads features in any format.
-pub(super) fn read(path: &Path, notes: &mut Vec<String>) -> Result<Nodes> {
+pub(super) fn read(path: &Path, notes: &mut Vec<String>, reading: &Reading) -> Result<Nodes> {
     let source = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match FileFormat::of(path)? {
         FileFormat::MatrixMarket => {
-            let (features, repeats) = matrix_market::read_features(path)?;
+            let (features, repeats) = matrix_market::read_features(path, reading)?;
             Ok(Nodes::numbered(source, features, repeats))
         }
-        FileFormat::Npy => Ok(Nodes::numbered(source, arrays::read_features(path)?, 0)),
-        FileFormat::Text { .. } | FileFormat::Parquet => read_table(path, source, notes),
+        FileFormat::Npy => Ok(Nodes::numbered(source, arrays::read_features(path, reading)?, 0)),
+        FileFormat::Text { .. } | FileFormat::Parquet => read_table(path, source, notes, reading),
     }
 }
 
-fn read_table(path: &Path, source: String, notes: &mut Vec<String>) -> Result<Nodes> {
-    let mut table = Table::open(path, names::is_id, is_header)?;
+fn read_table(
+    path: &Path,
+    source: String,
+    notes: &mut Vec<String>,
+    reading: &Reading,
+) -> Result<Nodes> {
+    let mut table = Table::open(path, names::is_id, is_header, reading)?;
     table.check_key_is_named("the column id first, or call that column id")?;
     notes.extend(table.note_of_index());
     let ids = NodeIds::new(source, table.names().map(|names| names[0].clone()));
     let nodes = if table.names().is_some_and(names::are_long_features) {
         read_long(&mut table, ids)?
     } else {
-        read_wide(&mut table, ids)?
+        read_wide(&mut table, ids, reading)?
     };
     if nodes.ids.len() == 0 {
         return Err(Error::Data("there are no rows, so there are no nodes".into()).in_file(path));
@@ -71,7 +77,7 @@ fn is_header(first: &[String]) -> bool {
     named || names::is_id(&first[0]) || names::is_unnamed(&first[0])
 }
 
-fn read_wide(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
+fn read_wide(table: &mut Table, mut ids: NodeIds, reading: &Reading) -> Result<Nodes> {
     let width = table.columns() - 1;
     if width == 0 {
         return Err(table.header_error(
@@ -83,7 +89,7 @@ fn read_wide(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
         Some(names) => Some(check_names(table, &names[1..])?),
         None => None,
     };
-    let mut rows = FeatureRows::new(width);
+    let mut rows = FeatureRows::new(width, reading);
     let mut places: Vec<Place> = Vec::new();
     let mut row = vec![0.0; width];
     while table.advance()? {
@@ -95,12 +101,13 @@ fn read_wide(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
                 places[node as usize]
             )));
         }
+        table.grow(size_of::<Place>())?;
         places.push(table.place());
         for (k, value) in row.iter_mut().enumerate() {
             let number = table.cell(k + 1)?.number();
             *value = number.map_err(|problem| table.cell_error(k + 1, problem))?;
         }
-        rows.push(&row);
+        rows.push(&row).map_err(|e| e.in_file(table.path()))?;
     }
     let features = rows.finish().map_err(|e| e.in_file(table.path()))?;
     Ok(Nodes { ids, features, feature_names, repeats: 0 })
@@ -144,6 +151,7 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
             None => {
                 let column = u32::try_from(column_names.len())
                     .map_err(|_| table.error("there are more features than 32 bits can number"))?;
+                table.grow(2 * name.len() + NodeIds::ENTRY as usize)?;
                 column_names.push(name.to_string());
                 columns.insert(name.into_owned(), column);
                 column
@@ -152,6 +160,7 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
         let at = match table.place() {
             Place::Line(number) | Place::Row(number) => number,
         };
+        table.grow(size_of::<Entry>())?;
         entries.push(Entry { row, column, value, at });
     }
     drop(columns);
@@ -159,6 +168,7 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
     entries.iter_mut().for_each(|entry| entry.column = position[entry.column as usize]);
     triplets::sort(&mut entries);
     let repeats = triplets::repeats(&entries);
+    table.hold(triplets::memory(ids.len(), entries.len()))?;
     let matrix = triplets::compress(ids.len(), &entries);
     drop(entries);
     let features = SparseMatrix::from_csr(
@@ -194,5 +204,9 @@ fn insert(table: &Table, ids: &mut NodeIds) -> Result<(u32, bool)> {
     if id.is_empty() {
         return Err(table.cell_error(0, "is empty, but every node needs an id"));
     }
-    ids.insert(&id.text()).map_err(|problem| table.cell_error(0, problem))
+    let (node, new) = ids.insert(&id.text()).map_err(|problem| table.cell_error(0, problem))?;
+    if new {
+        table.grow(2 * id.text().len() + NodeIds::ENTRY as usize)?;
+    }
+    Ok((node, new))
 }

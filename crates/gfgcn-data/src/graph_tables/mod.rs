@@ -25,7 +25,9 @@ mod write;
 
 pub use write::write_folder;
 
+use crate::reading::Reading;
 use crate::table::FileFormat;
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
@@ -78,22 +80,23 @@ impl TableFiles {
     /// Reads the tables into a dataset of the given name.
     ///
     /// # Errors
-    /// Anything wrong in a file, with the file, the line and the value.
-    pub fn read(&self, name: &str) -> Result<Dataset> {
+    /// Anything wrong in a file, with the file, the line and the value; less memory than the data take.
+    pub fn read(&self, name: &str, context: &Context) -> Result<Dataset> {
+        let reading = &Reading::under(context)?;
         let mut notes = Vec::new();
-        let nodes = features::read(&self.features, &mut notes)?;
+        let nodes = features::read(&self.features, &mut notes, reading)?;
         let ids = &nodes.ids;
-        let (graph, repairs) = edges::read(&self.edges, ids, &mut notes)?;
+        let (graph, repairs) = edges::read(&self.edges, ids, &mut notes, reading)?;
         if graph.edges() == 0 {
             let file = self.edges.file_name().unwrap_or_default().to_string_lossy();
             notes.push(format!("{file} has no edges; every node stands alone"));
         }
         let labels = match &self.labels {
-            Some(path) => parts::read_labels(path, ids, &mut notes)?,
+            Some(path) => parts::read_labels(path, ids, &mut notes, reading)?,
             None => Labels::none(ids.len()),
         };
         let split = match &self.split {
-            Some(path) => Some(parts::read_split(path, ids, &mut notes)?),
+            Some(path) => Some(parts::read_split(path, ids, &mut notes, reading)?),
             None => None,
         };
         let dataset = Dataset::new(name, graph, nodes.features, labels)?
@@ -104,6 +107,7 @@ impl TableFiles {
             dataset = dataset.with_feature_names(names).map_err(|e| e.in_file(&self.features))?;
         }
         if let Some(ids) = nodes.ids.into_names() {
+            reading.hold(NodeIds::ENTRY * ids.len() as u64)?;
             dataset = dataset.with_node_ids(ids)?;
         }
         match split {
@@ -117,8 +121,10 @@ impl TableFiles {
 ///
 /// # Errors
 /// Anything wrong in the file, with the line and the value; an id that the dataset does not have.
-pub fn read_split(path: &Path, dataset: &Dataset) -> Result<Split> {
-    parts::read_split(path, &NodeIds::of(dataset), &mut Vec::new())
+pub fn read_split(path: &Path, dataset: &Dataset, context: &Context) -> Result<Split> {
+    let reading = Reading::under(context)?;
+    let ids = NodeIds::of(dataset, &reading)?;
+    parts::read_split(path, &ids, &mut Vec::new(), &reading)
 }
 
 /// What a table of a dataset is for.

@@ -3,6 +3,7 @@
 use super::arrays;
 use super::nodes::NodeIds;
 use crate::classes;
+use crate::reading::Reading;
 use crate::table::{Cell, FileFormat, Place, Table, names};
 use gfgcn::data::Labels;
 use gfgcn::split::Split;
@@ -22,12 +23,13 @@ pub(super) fn read_labels(
     path: &Path,
     ids: &NodeIds,
     notes: &mut Vec<String>,
+    reading: &Reading,
 ) -> Result<Labels> {
     let mut missing = Missing::default();
     let labels = if FileFormat::of(path)? == FileFormat::Npy {
-        arrays::read_labels(path, ids.len(), &mut missing)?
+        arrays::read_labels(path, ids.len(), &mut missing, reading)?
     } else {
-        read_label_table(path, ids, &mut missing, notes)?
+        read_label_table(path, ids, &mut missing, notes, reading)?
     };
     notes.extend(missing.notes());
     notes.extend(classes::check(&labels).map_err(|e| e.in_file(path))?);
@@ -39,15 +41,18 @@ fn read_label_table(
     ids: &NodeIds,
     missing: &mut Missing,
     notes: &mut Vec<String>,
+    reading: &Reading,
 ) -> Result<Labels> {
-    let mut table = open(path, ids, "label", names::is_label)?;
+    let mut table = open(path, ids, "label", names::is_label, reading)?;
     notes.extend(table.note_of_index());
+    table.hold((size_of::<Option<String>>() + size_of::<Option<Place>>()) * ids.len())?;
     let mut labels: Vec<Option<String>> = vec![None; ids.len()];
     let mut places: Vec<Option<Place>> = vec![None; ids.len()];
     while table.advance()? {
         let node = node(&table, ids, "label")?;
         let cell = table.cell(1)?;
         let label = missing.label(&cell).map(Cow::into_owned);
+        table.grow(label.as_ref().map_or(0, String::len))?;
         if let Some(place) = places[node].replace(table.place())
             && labels[node] != label
         {
@@ -64,6 +69,7 @@ fn read_label_table(
         }
         labels[node] = label;
     }
+    table.hold(size_of::<Option<u32>>() * ids.len())?;
     Ok(Labels::from_names(&labels))
 }
 
@@ -106,9 +112,16 @@ impl Missing {
 }
 
 /// Reads a split; nodes that the table does not name are in no part.
-pub(super) fn read_split(path: &Path, ids: &NodeIds, notes: &mut Vec<String>) -> Result<Split> {
-    let mut table = open(path, ids, "split", names::is_split)?;
+pub(super) fn read_split(
+    path: &Path,
+    ids: &NodeIds,
+    notes: &mut Vec<String>,
+    reading: &Reading,
+) -> Result<Split> {
+    let mut table = open(path, ids, "split", names::is_split, reading)?;
     notes.extend(table.note_of_index());
+    // Where each node stands, its place in a part, and again while the parts are compared.
+    table.hold((size_of::<Option<Place>>() + 4 * size_of::<usize>()) * ids.len())?;
     let (mut train, mut validation, mut test) = (Vec::new(), Vec::new(), Vec::new());
     let mut places: Vec<Option<Place>> = vec![None; ids.len()];
     while table.advance()? {
@@ -138,13 +151,20 @@ pub(super) fn read_split(path: &Path, ids: &NodeIds, notes: &mut Vec<String>) ->
 
 /// Opens a table of an id and one more column. A first row that begins with a name for ids is a
 /// header, unless that is the id of a node and the second cell no name for the column.
-fn open(path: &Path, ids: &NodeIds, what: &str, is_name: fn(&str) -> bool) -> Result<Table> {
+fn open(
+    path: &Path,
+    ids: &NodeIds,
+    what: &str,
+    is_name: fn(&str) -> bool,
+    reading: &Reading,
+) -> Result<Table> {
     let is_key = |name: &str| names::is_id(name) || ids.is_column(name);
-    let table = Table::open(path, is_key, |first| match first {
+    let is_header = |first: &[String]| match first {
         [index, rest @ ..] if names::is_unnamed(index) => rest.last().is_some_and(|n| is_name(n)),
         [id, second] => is_key(id) && (is_name(second) || !ids.contains(id)),
         _ => false,
-    })?;
+    };
+    let table = Table::open(path, is_key, is_header, reading)?;
     table.check_key_is_named(&format!("the columns id and {what}, or call that column id"))?;
     match table.columns() {
         2 => Ok(table),

@@ -16,6 +16,7 @@ pub(crate) use format::{FileFormat, names_table};
 pub use format::{TableFormat, check_table_name};
 pub use write::{Column, ColumnData, write_table};
 
+use crate::reading::Reading;
 use gfgcn::{Error, Result};
 use parquet::ParquetReader;
 use std::fmt;
@@ -31,6 +32,7 @@ pub(crate) struct Table {
     index: usize,
     /// The current row was looked at to find out whether it is a header, and is not one.
     pending: bool,
+    reading: Reading,
 }
 
 enum Rows {
@@ -66,10 +68,12 @@ impl Table {
         path: &Path,
         is_key: impl Fn(&str) -> bool,
         is_header: impl Fn(&[String]) -> bool,
+        reading: &Reading,
     ) -> Result<Self> {
         let open = |rows, names: Option<Vec<String>>, index, pending| {
             let names = names.map(|mut names| names.split_off(index));
-            Table { path: path.to_owned(), rows, names, index, pending }
+            let (path, reading) = (path.to_owned(), reading.clone());
+            Table { path, rows, names, index, pending, reading }
         };
         let index_of = |names: &[String]| {
             let unnamed = names.iter().take_while(|name| names::is_unnamed(name)).count();
@@ -78,7 +82,7 @@ impl Table {
         let separator = match FileFormat::of(path)? {
             FileFormat::Text { separator } => separator,
             FileFormat::Parquet => {
-                let reader = ParquetReader::open(path)?;
+                let reader = ParquetReader::open(path, reading)?;
                 let names = reader.names();
                 let index = index_of(&names);
                 return Ok(open(Rows::Parquet(reader), Some(names), index, false));
@@ -91,7 +95,7 @@ impl Table {
                 .in_file(path));
             }
         };
-        let mut reader = TextReader::open(path, separator)?;
+        let mut reader = TextReader::open(path, separator, reading)?;
         if !reader.advance()? {
             return Err(Error::Format("is empty".into()).in_file(path));
         }
@@ -134,6 +138,16 @@ impl Table {
             Rows::Text(reader) => reader.advance(),
             Rows::Parquet(reader) => reader.advance(),
         }
+    }
+
+    /// Notes that what is kept of the table has grown by so many bytes.
+    pub(crate) fn grow(&self, bytes: usize) -> Result<()> {
+        self.reading.grow(bytes).map_err(|e| e.in_file(&self.path))
+    }
+
+    /// Asks for memory for what is made of the table.
+    pub(crate) fn hold(&self, bytes: usize) -> Result<()> {
+        self.reading.hold(bytes as u64).map_err(|e| e.in_file(&self.path))
     }
 
     /// The file.

@@ -9,6 +9,7 @@
 //! on them are skipped.
 
 use crate::lines::{LONGEST, Lines};
+use crate::reading::Reading;
 use gfgcn::{Error, Result};
 use std::ops::Range;
 use std::path::Path;
@@ -34,9 +35,9 @@ pub(super) struct TextReader {
 
 impl TextReader {
     /// Opens a table; without a `separator` it is a tab if the first line has one, else a comma.
-    pub(super) fn open(path: &Path, separator: Option<u8>) -> Result<Self> {
+    pub(super) fn open(path: &Path, separator: Option<u8>, reading: &Reading) -> Result<Self> {
         Ok(TextReader {
-            lines: Lines::open(path)?,
+            lines: Lines::open(path, reading)?,
             separator,
             record: String::new(),
             line: 0,

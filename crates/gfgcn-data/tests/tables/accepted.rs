@@ -3,6 +3,7 @@
 use super::{SMALL, folder, golden, read, small, small_with};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
@@ -221,7 +222,7 @@ fn a_wide_table_of_zeros_is_held_sparse() {
 #[test]
 fn a_split_can_be_read_on_its_own() {
     let folder = folder(&[("mine.tsv", "id\tsplit\nd\ttrain\nc\ttest\n")]);
-    let split = read_split(&folder.path().join("mine.tsv"), &small()).unwrap();
+    let split = read_split(&folder.path().join("mine.tsv"), &small(), &Context::default()).unwrap();
     assert_eq!((split.train(), split.test()), (&[3][..], &[2][..]));
 }
 
@@ -267,7 +268,8 @@ fn words_for_missing_labels_are_unlabelled_and_counted() {
     }
     let files = [("labels.csv", "id,label\na,?\nb,no\nc,\nd,-1\n")];
     let dataset = read(small_with(&files).path()).unwrap();
-    let note = "1 label is \"?\" and counts as unlabelled; if that is a class, give it another name";
+    let note =
+        "1 label is \"?\" and counts as unlabelled; if that is a class, give it another name";
     assert_eq!((dataset.labels().labelled(), dataset.notes()), (vec![1], &[note.to_owned()][..]));
 }
 
@@ -281,7 +283,7 @@ fn repeated_entries_of_features_are_added_up_and_counted() {
             labels: None,
             split: None,
         };
-        files.read("test").unwrap_or_else(|e| panic!("{name}: {e}"))
+        files.read("test", &Context::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
     };
     let sums = features("sums.npy");
     assert_eq!(sums.notes(), [""; 0]);
@@ -290,7 +292,8 @@ fn repeated_entries_of_features_are_added_up_and_counted() {
         assert_eq!(dataset.fingerprint(), sums.fingerprint(), "{name}");
         assert_eq!(dataset.notes(), ["3 repeated feature entries added up"], "{name}");
     }
-    let archive = npz::read(&golden("tables/repeated/archive.npz"), "test").unwrap();
+    let archive =
+        npz::read(&golden("tables/repeated/archive.npz"), "test", &Context::default()).unwrap();
     assert_eq!(archive.features().nonzeros(), sums.features().nonzeros());
     assert_eq!(archive.fingerprint(), sums.fingerprint());
     assert_eq!(archive.notes(), ["3 repeated feature entries added up"]);

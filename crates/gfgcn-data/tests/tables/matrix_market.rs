@@ -3,6 +3,7 @@
 use super::{allocation, assert_says, golden, read};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
@@ -19,7 +20,7 @@ fn matrices(edges: &str, features: &str) -> Dataset {
     let path = |name: &str| golden("matrix_market").join(name);
     let files =
         TableFiles { edges: path(edges), features: path(features), labels: None, split: None };
-    files.read("test").unwrap_or_else(|e| panic!("{e}"))
+    files.read("test", &Context::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn graph(weights: Option<&[f32]>) -> Graph {

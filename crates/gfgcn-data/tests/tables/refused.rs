@@ -3,6 +3,7 @@
 use super::{assert_says, folder, read, small, small_with};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gfgcn::context::Context;
 use gfgcn_data::{Column, TableFiles, TableFormat, read_split, write_folder, write_table};
 use std::fs;
 use std::io::Write;
@@ -302,7 +303,8 @@ fn a_line_of_separators_is_refused_before_it_is_taken_apart() {
     {
         let extension = if separators == "," { "csv" } else { "tsv" };
         let name = format!("{table}.{extension}.gz");
-        let folder = small_with(&[(name.as_str(), gzip(&separators.repeat(60 << 20).into_bytes()))]);
+        let folder =
+            small_with(&[(name.as_str(), gzip(&separators.repeat(60 << 20).into_bytes()))]);
         let asked = super::allocation::bytes_asked_for(|| {
             assert_says(&name, read(folder.path()), &[&name, "line 1", "more than 1048576 cells"]);
         });
@@ -337,11 +339,14 @@ fn missing_files_and_unknown_extensions_are_refused() {
         labels: Some(path(labels)),
         split: None,
     };
-    let error = |edges, labels| files(edges, labels).read("test").unwrap_err().to_string();
+    let error = |edges, labels| {
+        files(edges, labels).read("test", &Context::default()).unwrap_err().to_string()
+    };
     assert!(error("edges.xlsx", "labels.csv").contains(".parquet"));
     assert!(error("missing.csv", "labels.csv").contains("missing.csv"));
     assert!(error("features.csv", "labels.mtx").contains(".csv"));
-    let split = read_split(&path("labels.csv"), &small()).unwrap_err().to_string();
+    let split =
+        read_split(&path("labels.csv"), &small(), &Context::default()).unwrap_err().to_string();
     assert!(split.contains("line 2") && split.contains("\"yes\""), "{split}");
 }
 

@@ -75,7 +75,9 @@ def _list(ends: Array, weights: Any) -> Edges:
         raise ValueError(f"edge_index has two rows, the ends of each edge, but this has the shape {ends.shape}")
     if ends.size and ends.dtype.kind not in "iu":
         raise ValueError(f"edge_index holds node numbers, but this holds {ends.dtype}")
-    return Edges((indices(ends[0]), indices(ends[1]), None if weights is None else _weights(array(weights).reshape(-1))))
+    if weights is not None:
+        weights = _weights(array(weights).reshape(-1))
+    return Edges((indices(ends[0]), indices(ends[1]), weights))
 
 
 def _weights(values: Array) -> Array:

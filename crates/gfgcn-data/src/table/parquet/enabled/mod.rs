@@ -13,6 +13,7 @@ mod zstd;
 pub(in crate::table) use write::write;
 
 use crate::limits::{justified, justify_cells};
+use crate::reading::Reading;
 use crate::table::Cell;
 use crate::table::names::is_key_name;
 use column::{Cells, Kind};
@@ -46,16 +47,19 @@ pub(in crate::table) struct ParquetReader {
     batch: usize,
     at: usize,
     row: u64,
+    reading: Reading,
+    /// Bytes that the pages of the current row group take.
+    held: u64,
 }
 
 impl ParquetReader {
     /// Opens a table and checks that every column is one of plain values.
-    pub(in crate::table) fn open(path: &Path) -> Result<Self> {
+    pub(in crate::table) fn open(path: &Path, reading: &Reading) -> Result<Self> {
         let file = files::open(path)?;
-        Self::start(path, file).map_err(|e| e.in_file(path))
+        Self::start(path, file, reading).map_err(|e| e.in_file(path))
     }
 
-    fn start(path: &Path, file: File) -> Result<Self> {
+    fn start(path: &Path, file: File, reading: &Reading) -> Result<Self> {
         let length = guard::check_footer(&file)?;
         let copy = file.try_clone().map_err(Error::Read)?;
         let reader = guarded(|| SerializedFileReader::new(copy)).map_err(damaged)?;
@@ -95,6 +99,8 @@ impl ParquetReader {
             batch: 0,
             at: 0,
             row: 0,
+            reading: reading.clone(),
+            held: 0,
         })
     }
 
@@ -133,6 +139,7 @@ impl ParquetReader {
                 self.open_group()?;
                 continue;
             }
+            self.reading.check()?;
             self.batch = self.left_in_group.min(BATCH);
             for (k, column) in self.open.iter_mut().enumerate() {
                 let batch = self.batch;
@@ -150,6 +157,7 @@ impl ParquetReader {
     fn open_group(&mut self) -> Result<()> {
         let group = self.next_group;
         self.open.clear();
+        self.reading.release(std::mem::take(&mut self.held));
         let mut held = 0u64;
         for &(column, kind) in &self.columns {
             let chunk = self.reader.metadata().row_group(group).column(column);
@@ -166,6 +174,9 @@ impl ParquetReader {
                 );
                 return Err(self.column_error(column, &problem));
             }
+            // As it is in the file, expanded, and decoded.
+            self.reading.hold(3 * pages.held).map_err(|e| e.in_file(&self.path))?;
+            self.held += 3 * pages.held;
             let descriptor = chunk.column_descr_ptr();
             let opened = guarded(|| {
                 let pages = match chunk.compression() {
