@@ -2,6 +2,7 @@
 
 mod written;
 
+use gfgcn::context::Context;
 use gfgcn_data::{TableFiles, TableFormat};
 use std::fs;
 use tempfile::TempDir;
@@ -16,7 +17,7 @@ pub(crate) fn run(input: &[u8]) {
     fs::write(&edges, "source,target\n").expect("a file");
     for edges in [edges, features.clone()] {
         let files = TableFiles { edges, features: features.clone(), labels: None, split: None };
-        match files.read("fuzz") {
+        match files.read("fuzz", &Context::default()) {
             // A few bytes may ask for many nodes, which would be slow to write, not wrong.
             Ok(dataset) if dataset.nodes() < 10_000 && dataset.features().cols() < 10_000 => {
                 written::assert_survives(&dataset, TableFormat::Csv);

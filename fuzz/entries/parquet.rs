@@ -2,6 +2,7 @@
 
 mod written;
 
+use gfgcn::context::Context;
 use gfgcn_data::{TableFiles, TableFormat};
 use std::fs;
 use tempfile::TempDir;
@@ -29,7 +30,7 @@ pub(crate) fn run(input: &[u8]) {
         TableFiles { labels: Some(table.clone()), ..plain.clone() },
         TableFiles { split: Some(table), ..plain },
     ] {
-        if let Ok(dataset) = files.read("fuzz") {
+        if let Ok(dataset) = files.read("fuzz", &Context::default()) {
             written::assert_survives(&dataset, TableFormat::Parquet);
         }
     }

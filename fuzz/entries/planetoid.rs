@@ -1,5 +1,6 @@
 //! What the fuzz target and the replay of its corpus both run.
 
+use gfgcn::context::Context;
 use gfgcn_data::planetoid::{Files, from_bytes};
 
 /// Reads a dataset whose eight files stand one after the other, each after its length in two
@@ -22,5 +23,5 @@ pub(crate) fn run(input: &[u8]) {
         graph: next(),
         test_index: next(),
     };
-    let _ = from_bytes("fuzz", &files);
+    let _ = from_bytes("fuzz", &files, &Context::default());
 }

@@ -1,5 +1,6 @@
 //! What the fuzz target and the replay of its corpus both run.
 
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
@@ -22,12 +23,13 @@ pub(crate) fn run(input: &[u8]) {
     };
     let path = folder.path().join(format!("split.{extension}"));
     std::fs::write(&path, input).expect("a file");
+    let context = Context::default();
     let numbered = dataset();
     let named = dataset().with_node_ids(NODES.map(str::to_owned).to_vec()).expect("five names");
     for dataset in [numbered, named] {
         let split = match extension {
-            "npz" => npz::read_split(&path, dataset.nodes()),
-            _ => read_split(&path, &dataset),
+            "npz" => npz::read_split(&path, dataset.nodes(), &context),
+            _ => read_split(&path, &dataset, &context),
         };
         if let Ok(split) = split {
             let parts = [split.train(), split.validation(), split.test()];

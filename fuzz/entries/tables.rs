@@ -2,6 +2,7 @@
 
 mod written;
 
+use gfgcn::context::Context;
 use gfgcn_data::{TableFiles, TableFormat};
 use tempfile::TempDir;
 
@@ -27,7 +28,7 @@ pub(crate) fn run(input: &[u8]) {
     };
     let (Some(features), Some(edges)) = (table("features"), table("edges")) else { return };
     let files = TableFiles { edges, features, labels: table("labels"), split: table("split") };
-    if let Ok(dataset) = files.read("fuzz") {
+    if let Ok(dataset) = files.read("fuzz", &Context::default()) {
         written::assert_survives(&dataset, TableFormat::Csv);
     }
 }

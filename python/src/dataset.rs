@@ -6,7 +6,7 @@ use crate::work;
 use gfgcn::data::Labels;
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn::matrix::SparseMatrix;
+use gfgcn::matrix::{SparseMatrix, repeated_entries};
 use gfgcn_data::TableFiles;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -64,10 +64,11 @@ impl Dataset {
             )),
         };
         let dataset = work::run(py, threads, |_| {
-            let features = match features {
-                Raw::Dense(matrix) => Features::dense(matrix)?,
+            let (features, repeats) = match features {
+                Raw::Dense(matrix) => (Features::dense(matrix)?, 0),
                 Raw::Sparse { cols, offsets, columns, values } => {
-                    Features::sparse(SparseMatrix::from_csr(cols, &offsets, &columns, &values)?)?
+                    let matrix = SparseMatrix::from_csr(cols, &offsets, &columns, &values)?;
+                    (Features::sparse(matrix)?, repeated_entries(&offsets, &columns))
                 }
             };
             let nodes = features.rows();
@@ -86,7 +87,7 @@ impl Dataset {
             };
             let labels = Labels::from_ids(&labels, Some(&classes))?;
             let dataset = gfgcn::data::Dataset::new("the data", graph, features, labels)?;
-            let dataset = dataset.with_repairs(&repairs);
+            let dataset = dataset.with_repairs(&repairs).with_added_up(repeats);
             match feature_names {
                 Some(names) => dataset.with_feature_names(names),
                 None => Ok(dataset),
@@ -99,7 +100,9 @@ impl Dataset {
     #[staticmethod]
     #[pyo3(signature = (source, data_dir=None))]
     fn open(py: Python<'_>, source: PathBuf, data_dir: Option<PathBuf>) -> PyResult<Self> {
-        let dataset = work::run(py, 0, |_| gfgcn_datasets::open(&source, data_dir.as_deref()))?;
+        let dataset = work::run(py, 0, |context| {
+            gfgcn_datasets::open(&source, data_dir.as_deref(), context)
+        })?;
         Ok(Dataset { dataset })
     }
 
@@ -113,8 +116,8 @@ impl Dataset {
         labels: Option<PathBuf>,
     ) -> PyResult<Self> {
         let name = gfgcn_datasets::stem(&edges);
-        let dataset =
-            work::run(py, 0, |_| TableFiles { edges, features, labels, split: None }.read(&name))?;
+        let tables = TableFiles { edges, features, labels, split: None };
+        let dataset = work::run(py, 0, |context| tables.read(&name, context))?;
         Ok(Dataset { dataset })
     }
 

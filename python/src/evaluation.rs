@@ -14,45 +14,39 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The splits of an evaluation.
-#[derive(FromPyObject)]
-pub(crate) enum Splits<'py> {
-    /// Training, validation and test nodes, given.
-    Given([PyReadonlyArray1<'py, i64>; 3]),
-    /// A number of random ones, their ratio, and the seed of the first.
-    Random((usize, String, u64)),
-}
-
-/// Evaluates designs on splits: one mapping for each, in their order.
+/// Evaluates designs on splits: one mapping for each, in their order. The splits are random (their number,
+/// their ratio, and the seed of the first) unless training, validation and test nodes are given.
 #[pyfunction]
-#[pyo3(signature = (dataset, designs, ridge, splits, largest_component, threads=0))]
+#[pyo3(signature = (dataset, designs, ridge, random, given, largest_component, threads=0))]
+#[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
     dataset: &Dataset,
     designs: Vec<DesignSettings>,
     ridge: RidgeSettings,
-    splits: Splits<'py>,
+    random: (usize, String, u64),
+    given: Option<[PyReadonlyArray1<'py, i64>; 3]>,
     largest_component: bool,
     threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let designs: Vec<Design> =
         designs.iter().map(DesignSettings::design).collect::<PyResult<_>>()?;
     let ridge = ridge.ridge()?;
-    let given = match splits {
-        Splits::Given(parts) => {
+    let (runs, ratio, seed) = random;
+    let ratio: Ratio = ratio.parse().map_err(raise)?;
+    let given = match given {
+        Some(parts) => {
             let [train, validation, test] = parts.map(|part| nodes(&part));
-            Ok(Split::new(dataset.dataset.nodes(), train, validation, test).map_err(raise)?)
+            Some(Split::new(dataset.dataset.nodes(), train, validation, test).map_err(raise)?)
         }
-        Splits::Random((runs, ratio, seed)) => {
-            Err((runs, ratio.parse::<Ratio>().map_err(raise)?, seed))
-        }
+        None => None,
     };
     let outcomes = work::run(py, threads, |context| {
         let part = largest_component.then(|| dataset.dataset.largest_component());
         let data = part.as_ref().unwrap_or(&dataset.dataset);
         let splits = match given {
-            Ok(split) => vec![split],
-            Err((runs, ratio, seed)) => (0..runs as u64)
+            Some(split) => vec![split],
+            None => (0..runs as u64)
                 .map(|k| {
                     context.check()?;
                     Split::stratified(data.labels(), ratio, seed.wrapping_add(k))

@@ -22,6 +22,12 @@ pub(crate) struct DesignSettings {
 
 impl DesignSettings {
     pub(crate) fn design(&self) -> PyResult<Design> {
+        // Also those that this filter does not have: a value that is never right is a mistake.
+        for name in ["depth", "tau", "time"] {
+            if let Some(&value) = self.numbers.get(name) {
+                Filter::check_number(name, value).map_err(raise)?;
+            }
+        }
         let filter = Filter::named(&self.filter, |name| self.numbers.get(name).copied());
         let rows = if self.row_normalize { RowScaling::Sum } else { RowScaling::Plain };
         let design = Design::from(filter.map_err(raise)?).with_rows(rows);

@@ -292,6 +292,11 @@ def test_repairs_are_said(small):
     with pytest.warns(GraphWarning, match="20 self-loops dropped") as caught:
         GradientFreeClassifier().fit(X, y, adjacency=adjacency + np.eye(20))
     assert caught[0].filename == __file__
+    doubled = sp.csr_array((np.full(10, 0.5), [0, 0] * 5, np.arange(0, 11, 2).repeat([1] * 5 + [16])), shape=(20, 5))
+    with pytest.warns(GraphWarning, match="5 repeated feature entries added up"):
+        scores = GradientFreeClassifier().fit(doubled, y, adjacency=adjacency).decision_function()
+    doubled.sum_duplicates()
+    assert np.array_equal(scores, GradientFreeClassifier().fit(doubled, y, adjacency=adjacency).decision_function())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GradientFreeClassifier().fit(X, y, adjacency=np.array(np.nonzero(np.triu(adjacency))))
@@ -300,6 +305,12 @@ def test_repairs_are_said(small):
 def refused(message, error=ValueError, **changes):
     """A call of fit with something wrong, and what is said."""
     return pytest.param(changes, error, message, id=message)
+
+
+def complex_networkx():
+    graph = nx.path_graph(20)
+    graph.add_edge(0, 1, weight=1j)
+    return graph
 
 
 NAN = np.full((20, 5), np.nan)
@@ -313,6 +324,15 @@ HUGE = np.full((20, 5), 1e300)
         refused("Found array with 0 sample", X=np.ones((0, 5)), adjacency=None),
         refused("Found array with 0 feature", X=np.ones((20, 0))),
         refused("Complex data not supported", X=np.ones((20, 5)) * 1j),
+        refused("Complex data not supported", X=np.array([[1j]] * 20, dtype=object)),
+        refused("Complex data not supported", X=sp.csr_array(np.ones((20, 5)) * 1j)),
+        refused("holds complex128", adjacency=np.eye(20)[::-1] * 1j),
+        refused("holds complex128", adjacency=sp.csr_array(np.eye(20)[::-1] * 1j)),
+        refused("holds complex64", adjacency=sp.coo_matrix((np.eye(20)[::-1] * 1j).astype(np.complex64))),
+        refused("real numbers, but these are complex128", adjacency=(np.array([[0, 1], [1, 2]]), [1 + 0j, 1j])),
+        refused("edge weights are real numbers", adjacency=(np.array([[0], [1]]), np.array([1j], dtype=object))),
+        refused("real numbers, but these are <U1", adjacency=(np.array([[0], [1]]), ["1"])),
+        refused("real numbers, but these are complex128", adjacency=complex_networkx()),
         refused("row 0, column 0 is NaN", X=NAN),
         refused("row 0, column 0 is inf", X=HUGE),
         refused("row 0, column 0 is inf", X=sp.csr_array(HUGE)),
@@ -351,6 +371,13 @@ HUGE = np.full((20, 5), 1e300)
         refused("depth is 0, but must be a whole number from 1 to 10000", params={"depth": 0}),
         refused("depth is 'x', but must be a whole number", TypeError, params={"depth": "x"}),
         refused("depth is 2.5, but must be a whole number", TypeError, params={"depth": 2.5}),
+        refused("depth is True, but must be a whole number", TypeError, params={"depth": True}),
+        refused("n_jobs is True, but must be a whole number", TypeError, params={"n_jobs": True}),
+        refused("tau is False, but must be a number", TypeError, params={"filter": "sgc", "tau": False}),
+        refused("lam is True, but must be", TypeError, params={"lam": True}),
+        refused("time is NaN, but must be a positive number", params={"filter": "ssgc", "time": np.nan}),
+        refused("time is inf, but must be a positive number", params={"filter": "sgc", "time": np.inf}),
+        refused("tau is 7, but must be a number from 0 to 1", params={"filter": "dgc", "tau": 7}),
         refused("filter is gcn, but must be sgc, ssgc, dgc", params={"filter": "gcn"}),
         refused("filter is None, but must be a string", TypeError, params={"filter": None}),
         refused("tau is 2, but must be a number from 0 to 1", params={"tau": 2}),
@@ -390,6 +417,12 @@ def test_evaluate_and_tune_refuse(small):
         (ValueError, "seed is -1", {"seed": -1}),
         (ValueError, "seed is 18446744073709551616", {"seed": 2**64}),
         (ValueError, "split has 2 parts", {"split": ([0], [3])}),
+        # What a given split leaves without a use is not left without a check.
+        (ValueError, "splits is 0", {"split": ([0], [], [3]), "splits": 0}),
+        (ValueError, "seed is -1", {"split": ([0], [], [3]), "seed": -1}),
+        (ValueError, "ratio is 1:1", {"split": ([0], [], [3]), "ratio": "1:1"}),
+        (TypeError, "depth is True", {"depths": [True]}),
+        (ValueError, "time is NaN", {"filters": "sgc", "time": float("nan")}),
     ]:
         with pytest.raises(error, match=message):
             evaluate(X, y, adjacency, **wrong)

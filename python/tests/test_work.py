@@ -204,6 +204,56 @@ def test_an_exception_of_any_signal_s_handler_ends_the_work():
     assert outcome == ["too", "late"]
 
 
+@on_linux
+def test_an_interrupt_ends_reading(tmp_path):
+    """A table of labels that says the same again and again."""
+    (tmp_path / "features.csv").write_text("id,x\n" + "".join(f"{k},1\n" for k in range(1000)))
+    (tmp_path / "edges.csv").write_text("source,target\n0,1\n")
+    block = "".join(f"{k % 1000},class {k % 7 % 2}\n" for k in range(0, 7000, 7)) * 100
+    with open(tmp_path / "labels.csv", "w") as file:
+        file.writelines([block] * 200)
+    outcome, spent = run(
+        PRELUDE.replace("< 2:", "< 0.1:"),
+        f"""
+        interrupter.start()
+        go.wait()
+        try:
+            datasets.load({str(tmp_path)!r})
+            print("finished")
+        except KeyboardInterrupt:
+            stopped = time.process_time()
+            interrupter.join()
+            print("stopped", spent_since(stopped))
+        """,
+    )
+    assert outcome == "stopped" and float(spent) < 0.5
+
+
+@on_linux
+def test_data_that_do_not_fit_are_no_bad_data(tmp_path, gfgcn):
+    """A limit of the address space; the file is larger."""
+    big = tmp_path / "big.npz"
+    size = ["--nodes", 300_000, "--edges", 300_000, "--classes", 2, "--features", 500]
+    gfgcn("data", "synth", "-o", big, *size)
+    assert big.stat().st_size > 500e6
+    outcome = run(
+        f"""
+        import re, resource
+        from gfgcn import datasets
+        datasets.load("cora")  # what is loaded on the way
+        used = int(re.search(r"VmSize:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (used + (600 << 20), used + (600 << 20)))
+        try:
+            datasets.load({str(big)!r})
+        except MemoryError as error:
+            print(error)
+        print(datasets.load("cora").X.shape[0])
+        """,
+    )
+    assert "big.npz: reading the data needs about" in " ".join(outcome)
+    assert outcome[-1] == "2708"
+
+
 @pytest.mark.parametrize("view", [False, True], ids=["array", "view"])
 def test_lent_features_are_not_resized(view):
     """Not even by those who say that they know better."""

@@ -61,7 +61,7 @@ fn first_columns(data: &Dataset, columns: usize) -> Result<Dataset> {
 
 /// Reads an archive.
 pub(crate) fn read(path: &Path) -> Result<Dataset> {
-    Ok(npz::read(path, &path.display().to_string())?)
+    Ok(npz::read(path, &path.display().to_string(), &gfgcn::context::Context::default())?)
 }
 
 /// Reads the splits that [`export`] wrote.

@@ -126,8 +126,9 @@ fn subjects(global: &Global) -> Result<Vec<Subject>> {
         let is_there = gfgcn_datasets::find(&name).is_some()
             || folder.as_ref().is_ok_and(|folder| folder::find(folder, &name).is_some());
         if is_there {
-            subjects
-                .push(Subject::new(which, &open(Path::new(&name), global.data_dir.as_deref())?)?);
+            let data_dir = global.data_dir.as_deref();
+            let dataset = open(Path::new(&name), data_dir, &interrupt::context())?;
+            subjects.push(Subject::new(which, &dataset)?);
         }
     }
     Ok(subjects)

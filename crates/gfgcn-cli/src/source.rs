@@ -1,7 +1,7 @@
 //! What the arguments for datasets, splits and outputs mean.
 
-use crate::Global;
 use crate::output::Output;
+use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
@@ -32,15 +32,16 @@ pub(crate) struct Source {
 impl Source {
     /// Reads the dataset and says what was repaired on the way.
     pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
+        let context = &interrupt::context();
         let dataset = match (&self.dataset, &self.edges, &self.features) {
-            (Some(dataset), ..) => open(dataset, global.data_dir.as_deref())?,
+            (Some(dataset), ..) => open(dataset, global.data_dir.as_deref(), context)?,
             (None, Some(edges), Some(features)) => TableFiles {
                 edges: edges.clone(),
                 features: features.clone(),
                 labels: self.labels.clone(),
                 split: None,
             }
-            .read(&stem(edges))?,
+            .read(&stem(edges), context)?,
             _ => unreachable!("the parser requires a dataset, or edges with features"),
         };
         dataset.notes().iter().for_each(|note| output.note(note));
@@ -78,11 +79,12 @@ impl SplitSource {
     /// The split that was asked for.
     pub(crate) fn load(&self, dataset: &Dataset) -> Result<Option<Split>> {
         if let Some(path) = &self.split {
+            let context = &interrupt::context();
             return if has_extension(path, "npz") {
-                npz::read_split(path, dataset.nodes())
-                    .map(|split| Some(dataset.split_of_places(split)))
+                let split = npz::read_split(path, dataset.nodes(), context)?;
+                Ok(Some(dataset.split_of_places(split)))
             } else {
-                read_split(path, dataset).map(Some)
+                read_split(path, dataset, context).map(Some)
             };
         }
         if !self.public_split {

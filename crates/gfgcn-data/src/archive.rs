@@ -5,11 +5,13 @@
 //! the member: the weights of a large graph are all 1 and compress a thousandfold, but the edges
 //! beside them do not.
 
+use crate::reading::Reading;
 use crate::{limits, npy};
 use gfgcn::{Error, Result};
 use std::collections::HashSet;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::mem::ManuallyDrop;
+use std::ops::RangeInclusive;
 use zip::ZipArchive;
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -22,6 +24,8 @@ pub(crate) struct Archive<R> {
     zip: ZipArchive<R>,
     /// Member names without the `.npy` ending, by position.
     names: Vec<String>,
+    /// Bytes of the whole archive.
+    length: u64,
     /// Bytes that a member may expand to.
     limit: u64,
 }
@@ -57,7 +61,7 @@ impl<R: Read + Seek> Archive<R> {
             )));
         }
         let limit = limits::FREE + MAX_RATIO.saturating_mul(length);
-        Ok(Archive { zip, names, limit })
+        Ok(Archive { zip, names, length, limit })
     }
 
     /// The names of all members, without the `.npy` ending.
@@ -65,35 +69,58 @@ impl<R: Read + Seek> Archive<R> {
         &self.names
     }
 
+    /// Bytes of the whole archive.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Bytes that a member may take, decompressed or converted.
     pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The decompressed bytes of a member, if it is there.
-    pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+    /// The decompressed bytes of a member, if it is there; as many are held by the reading.
+    pub(crate) fn read(&mut self, name: &str, reading: &Reading) -> Result<Option<Vec<u8>>> {
         let Some(position) = self.names.iter().position(|member| member == name) else {
             return Ok(None);
         };
-        self.read_at(position).map(Some)
+        self.read_at(position, reading).map(Some)
     }
 
-    fn read_at(&mut self, position: usize) -> Result<Vec<u8>> {
+    fn read_at(&mut self, position: usize, reading: &Reading) -> Result<Vec<u8>> {
+        /// Bytes that are decompressed between two looks at whether they are still wanted.
+        const PIECES: RangeInclusive<u64> = 64 << 10..=4 << 20;
         let mut member =
             self.zip.by_index(position).map_err(|e| unreadable("cannot be opened", e))?;
         if member.size() > self.limit {
             return Err(too_large(member.size(), member.compressed_size()));
         }
-        // Grows as bytes arrive: the claimed size allocates nothing.
+        // Grows as bytes arrive: the claimed size allocates nothing, but may be asked for.
         let mut bytes = Vec::new();
-        (&mut member)
-            .take(self.limit + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|e| unreadable("cannot be decompressed", e.into()))?;
-        if bytes.len() as u64 > self.limit {
-            return Err(too_large(bytes.len() as u64, member.compressed_size()));
+        let mut held = member.size();
+        reading.hold(held)?;
+        loop {
+            let left = member.size().saturating_sub(bytes.len() as u64);
+            let piece = left.clamp(*PIECES.start(), *PIECES.end());
+            // The bytes and the next piece, in an array that doubles.
+            let needed = 2 * (bytes.len() as u64 + piece);
+            reading.check()?;
+            if needed > held {
+                reading.hold(needed - held)?;
+                held = needed;
+            }
+            let read = (&mut member)
+                .take(piece)
+                .read_to_end(&mut bytes)
+                .map_err(|e| unreadable("cannot be decompressed", e.into()))?;
+            if bytes.len() as u64 > self.limit {
+                return Err(too_large(bytes.len() as u64, member.compressed_size()));
+            }
+            if read == 0 {
+                reading.release(held.saturating_sub(bytes.capacity() as u64));
+                return Ok(bytes);
+            }
         }
-        Ok(bytes)
     }
 }
 

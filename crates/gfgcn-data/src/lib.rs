@@ -1,10 +1,12 @@
 //! Readers and writers of graph datasets, for gfgcn.
 //!
 //! Every reader turns bytes into the same validated [`Dataset`](gfgcn::data::Dataset) or an error
-//! that names the file and the place; none allocates more than the file justifies. What the data
+//! that names the file and the place; none allocates more than the file justifies, or than its context has
+//! memory for. What the data
 //! are good for is the business of [`gfgcn`]; what a name or a path means, of `gfgcn-datasets`.
 //!
 //! ```
+//! use gfgcn::context::Context;
 //! use gfgcn::data::Dataset;
 //! use gfgcn_data::{TableFiles, npz};
 //! # let folder = tempfile::tempdir()?;
@@ -12,11 +14,12 @@
 //! std::fs::write(folder.join("edges.csv"), "source,target\na,b\n")?;
 //! std::fs::write(folder.join("features.csv"), "id,height,weight\na,1,0.5\nb,2,0\n")?;
 //! let tables = TableFiles::in_folder(folder)?.expect("there are edges");
-//! let data: Dataset = tables.read("pair")?;
+//! let context = Context::default();
+//! let data: Dataset = tables.read("pair", &context)?;
 //!
 //! let archive = folder.join("pair.npz");
 //! npz::write(&data, &archive, false)?;
-//! assert_eq!(npz::read(&archive, "pair")?.graph().edges(), 1);
+//! assert_eq!(npz::read(&archive, "pair", &context)?.graph().edges(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -33,6 +36,7 @@
 //! Without a feature its names are still there, and using them gives an error that says so.
 
 mod archive;
+mod classes;
 mod density;
 mod graph_tables;
 mod limits;
@@ -42,6 +46,7 @@ mod npy;
 pub mod npz;
 pub mod planetoid;
 pub mod predictions;
+mod reading;
 mod synthetic;
 mod table;
 mod triplets;

@@ -4,6 +4,7 @@
 //! taken off, a cap on what compressed data may expand to and on the length of a line.
 
 use crate::limits::{RATIO, justified};
+use crate::reading::Reading;
 use flate2::bufread::MultiGzDecoder;
 use gfgcn::files;
 use gfgcn::{Error, Result};
@@ -11,9 +12,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The longest line or quoted cell that is read. Without a limit, compressed data could fill the
-/// memory before the first line end.
-pub(crate) const LONGEST: usize = 256 << 20;
+/// The longest line or quoted cell that is read: far more than a row of a million numbers has. Without
+/// a limit, compressed data could fill the memory before the first line end.
+pub(crate) const LONGEST: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -23,11 +24,19 @@ pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     number: u64,
     line: Vec<u8>,
+    reading: Reading,
+    /// Bytes that were asked for because of a long line.
+    held: u64,
 }
+
+/// Lines up to this length need not be asked for, and are read in one go.
+const SHORT: u64 = 1 << 20;
+/// How often the reading looks whether it is still wanted.
+const LINES_BETWEEN_CHECKS: u64 = 1 << 12;
 
 impl Lines {
     /// Opens a file; one whose name ends in `.gz` is expanded while it is read.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path, reading: &Reading) -> Result<Self> {
         let file = files::open(path)?;
         let gzipped = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
         let input: Box<dyn BufRead> = if gzipped {
@@ -35,7 +44,8 @@ impl Lines {
         } else {
             Box::new(BufReader::with_capacity(1 << 16, file))
         };
-        Ok(Lines { path: path.to_owned(), input, number: 0, line: Vec::new() })
+        let (path, reading) = (path.to_owned(), reading.clone());
+        Ok(Lines { path, input, number: 0, line: Vec::new(), reading, held: 0 })
     }
 
     /// The file.
@@ -54,11 +64,28 @@ impl Lines {
         self.line.clear();
         let number = self.number + 1;
         let place = |error: Error| error.at(&self.path, format_args!("line {number}"));
-        let read = (&mut self.input)
-            .take(LONGEST as u64 + 1)
-            .read_until(b'\n', &mut self.line)
-            .map_err(|e| place(read_error(e)))?;
-        if read == 0 {
+        if number.is_multiple_of(LINES_BETWEEN_CHECKS) {
+            self.reading.check()?;
+        }
+        loop {
+            let read = (&mut self.input)
+                .take(SHORT)
+                .read_until(b'\n', &mut self.line)
+                .map_err(|e| place(read_error(e)))?;
+            if (read as u64) < SHORT || self.line.last() == Some(&b'\n') {
+                break;
+            }
+            // The line, which doubles, and what is made of it.
+            let needed = 4 * self.line.len() as u64;
+            if needed > self.held {
+                self.reading.hold(needed - self.held).map_err(place)?;
+                self.held = needed;
+            }
+            if self.line.len() > LONGEST {
+                break;
+            }
+        }
+        if self.line.is_empty() {
             return Ok(None);
         }
         self.number = number;

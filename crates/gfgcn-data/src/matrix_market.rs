@@ -9,8 +9,9 @@
 //! NIST IR 5935 (1996).
 
 use crate::density;
-use crate::limits::justified;
+use crate::limits::justify_nodes;
 use crate::lines::Lines;
+use crate::reading::Reading;
 use crate::table::parse_number;
 use crate::triplets::{self, Entry};
 use gfgcn::features::Features;
@@ -21,8 +22,8 @@ use std::path::Path;
 
 /// Reads an adjacency of `nodes` nodes. A general matrix may hold an edge in one direction only;
 /// the other is added and counted.
-pub(crate) fn read_graph(path: &Path, nodes: usize) -> Result<(Graph, Repairs)> {
-    let mut reader = Reader::open(path)?;
+pub(crate) fn read_graph(path: &Path, nodes: usize, reading: &Reading) -> Result<(Graph, Repairs)> {
+    let mut reader = Reader::open(path, reading)?;
     let (rows, columns) = (reader.rows, reader.columns);
     if rows != columns {
         return Err(reader.wrong(format!(
@@ -42,32 +43,41 @@ pub(crate) fn read_graph(path: &Path, nodes: usize) -> Result<(Graph, Repairs)> 
         Ok(())
     })?;
     triplets::sort(&mut edges);
+    let in_file = |error: Error| error.in_file(path);
+    reading.hold(triplets::memory(nodes, edges.len()) as u64).map_err(in_file)?;
     let matrix = triplets::compress(nodes, &edges);
-    Graph::from_csr(&matrix.offsets, &matrix.columns, Some(&matrix.values))
-        .map_err(|e| e.in_file(path))
+    let build = || Graph::from_csr(&matrix.offsets, &matrix.columns, Some(&matrix.values));
+    reading.building(edges.len(), nodes, build).map_err(in_file)
 }
 
-/// Reads features, one row per node.
-pub(crate) fn read_features(path: &Path) -> Result<Features> {
-    let mut reader = Reader::open(path)?;
+/// Reads features, one row per node, and says how many entries were repeated and added up.
+pub(crate) fn read_features(path: &Path, reading: &Reading) -> Result<(Features, usize)> {
+    let mut reader = Reader::open(path, reading)?;
     let (rows, columns) = (reader.rows, reader.columns);
     let length = path.metadata().map_err(|e| Error::Read(e).in_file(path))?.len();
     if rows == 0 {
         return Err(reader.wrong("the matrix has no rows, so there are no nodes".into()));
     }
-    if !justified(rows as u64, length) {
-        return Err(reader.wrong(format!("{length} bytes of file cannot justify {rows} rows")));
+    if !justify_nodes(length, rows as u64) {
+        return Err(reader.wrong(format!(
+            "{rows} rows are far more than the {length} bytes of the file are about; leave out rows \
+             without entries"
+        )));
     }
     let layout = reader.layout;
     let mut values = reader.read(|_| Ok(()))?;
     triplets::sort(&mut values);
+    let repeats = triplets::repeats(&values);
+    let memory = triplets::memory(rows, values.len()) as u64;
+    reading.hold(memory).map_err(|e| e.in_file(path))?;
     let matrix = triplets::compress(rows, &values);
     drop(values);
     SparseMatrix::from_csr(columns, &matrix.offsets, &matrix.columns, &matrix.values)
         .and_then(|matrix| match layout {
             Layout::Coordinate => Features::sparse(matrix),
-            Layout::Array => density::by_density(matrix),
+            Layout::Array => density::by_density(matrix, reading),
         })
+        .map(|features| (features, repeats))
         .map_err(|e| e.in_file(path))
 }
 
@@ -94,12 +104,14 @@ struct Reader {
     columns: usize,
     /// How many entries the file promises.
     count: u64,
+    reading: Reading,
 }
 
 impl Reader {
-    fn open(path: &Path) -> Result<Reader> {
+    fn open(path: &Path, reading: &Reading) -> Result<Reader> {
         let mut reader = Reader {
-            lines: Lines::open(path)?,
+            lines: Lines::open(path, reading)?,
+            reading: reading.clone(),
             layout: Layout::Coordinate,
             values: Values::Real,
             symmetric: false,
@@ -217,6 +229,7 @@ impl Reader {
             if self.layout == Layout::Array && entry.value == 0.0 {
                 continue;
             }
+            self.reading.grow(2 * size_of::<Entry>()).map_err(|e| e.in_file(self.lines.path()))?;
             entries.push(entry);
             if self.symmetric && entry.row != entry.column {
                 entries.push(Entry { row: entry.column, column: entry.row, ..entry });

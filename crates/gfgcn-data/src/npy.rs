@@ -160,15 +160,32 @@ impl<'a> Array<'a> {
         })
     }
 
-    fn convert<T>(&self, wanted: &str, read: impl Fn(&Self, &[u8]) -> Option<T>) -> Result<Vec<T>> {
-        if self.kind == Kind::Object {
-            return Err(Error::Format(
-                "is an array of Python objects; those are not read, because that could run code. \
-                 Save it with a plain dtype"
+    /// The number of items; 0 of Python objects, which nobody counts.
+    pub(crate) fn len(&self) -> usize {
+        if self.kind == Kind::Object { 0 } else { self.shape.iter().product() }
+    }
+
+    /// Refuses Python objects.
+    pub(crate) fn check_plain(&self) -> Result<()> {
+        match (self.kind, self.shape.as_slice()) {
+            (Kind::Object, []) => Err(Error::Format(
+                "is a pickled Python object, which is never read, because that could run code. Save \
+                 its arrays by themselves: of a SciPy matrix data, indices, indptr and shape"
                     .into(),
-            ));
+            )),
+            (Kind::Object, _) => Err(Error::Format(
+                "is an array of pickled Python objects; those are never read, because that could \
+                 run code. Save it with a plain dtype, such as array.astype(str) or \
+                 array.astype(float)"
+                    .into(),
+            )),
+            _ => Ok(()),
         }
-        let count = self.payload.len().checked_div(self.size).unwrap_or(0);
+    }
+
+    fn convert<T>(&self, wanted: &str, read: impl Fn(&Self, &[u8]) -> Option<T>) -> Result<Vec<T>> {
+        self.check_plain()?;
+        let count = self.len();
         if count.saturating_mul(size_of::<T>()) as u64 > self.limit {
             return Err(Error::Format(format!(
                 "has {count} entries, far more than a file of this size holds, which looks like a \
@@ -275,6 +292,10 @@ fn parse_descr(text: &str) -> Result<(Kind, usize, bool)> {
         (Some('f'), Some(size @ (4 | 8))) => Ok((Kind::Float, size, big_endian)),
         (Some('U'), Some(length @ 1..=MAX_WIDTH)) => Ok((Kind::Unicode, 4 * length, big_endian)),
         (Some('S' | 'a'), Some(length @ 1..=MAX_WIDTH)) => Ok((Kind::Bytes, length, false)),
+        (Some('c'), _) => Err(Error::Format(format!(
+            "the array has type {descr}, complex numbers, which are not read; save their real parts \
+             or absolute values if those are meant"
+        ))),
         _ => Err(unreadable(&descr)),
     }
 }

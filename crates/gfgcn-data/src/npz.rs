@@ -13,12 +13,16 @@
 //! skipped with a note and never unpickled.
 
 use crate::archive::{self, Archive};
+use crate::classes;
+use crate::limits::justify_nodes;
 use crate::npy::{self, Array, Kind};
+use crate::reading::Reading;
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels, UNLABELLED};
 use gfgcn::features::Features;
 use gfgcn::files::{open, write_atomically};
 use gfgcn::graph::{Graph, MAX_NODES, Repairs};
-use gfgcn::matrix::{Matrix, SparseMatrix, check_offsets};
+use gfgcn::matrix::{Matrix, SparseMatrix, check_offsets, repeated_entries};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::collections::HashSet;
@@ -26,26 +30,36 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// Reads a dataset from a file.
-pub fn read(path: &Path, name: &str) -> Result<Dataset> {
-    from_source(BufReader::new(open(path)?), name).map_err(|error| error.in_file(path))
+///
+/// # Errors
+/// Anything wrong in the file, with the member and the value; less memory than the data take.
+pub fn read(path: &Path, name: &str, context: &Context) -> Result<Dataset> {
+    from_source(BufReader::new(open(path)?), name, context).map_err(|error| error.in_file(path))
 }
 
 /// Reads a dataset from the bytes of an archive.
-pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Dataset> {
-    from_source(Cursor::new(bytes), name)
+///
+/// # Errors
+/// As [`read`].
+pub fn from_bytes(bytes: &[u8], name: &str, context: &Context) -> Result<Dataset> {
+    from_source(Cursor::new(bytes), name, context)
 }
 
-fn from_source(source: impl Read + Seek, name: &str) -> Result<Dataset> {
-    let mut members = Members::open(source)?;
+fn from_source(source: impl Read + Seek, name: &str, context: &Context) -> Result<Dataset> {
+    let mut members = Members::open(source, context)?;
     let (graph, mut repairs) = members.matrix("adj", "the graph", RawMatrix::into_graph)?;
     if members.flag("adj_symmetric")? {
         repairs.symmetrized = 0;
     }
-    let features = members.matrix("attr", "the features", RawMatrix::into_features)?;
+    let (features, repeats) = members.matrix("attr", "the features", RawMatrix::into_features)?;
     let class_names = members.texts("class_names")?;
     let labels = match members.integers("labels", Some(UNLABELLED))? {
-        Some(ids) => Labels::from_ids(&ids, class_names.as_deref())
-            .map_err(|error| Error::Format(format!("member labels: {error}")))?,
+        Some(ids) => {
+            let inside = |error| named("member labels", error);
+            let labels = Labels::from_ids(&ids, class_names.as_deref()).map_err(inside)?;
+            members.notes.extend(classes::check(&labels).map_err(inside)?);
+            labels
+        }
         None => Labels::none(graph.nodes()),
     };
     let split = members.split(graph.nodes())?;
@@ -53,7 +67,8 @@ fn from_source(source: impl Read + Seek, name: &str) -> Result<Dataset> {
     let feature_names = members.texts("attr_names")?;
     members.note_unread();
 
-    let mut dataset = Dataset::new(name, graph, features, labels)?.with_repairs(&repairs);
+    let mut dataset =
+        Dataset::new(name, graph, features, labels)?.with_repairs(&repairs).with_added_up(repeats);
     if let Some(split) = split {
         dataset = dataset.with_split(split)?;
     }
@@ -72,10 +87,13 @@ fn from_source(source: impl Read + Seek, name: &str) -> Result<Dataset> {
 }
 
 /// The split in an archive of index arrays or masks, for a graph of `nodes` nodes.
-pub fn read_split(path: &Path, nodes: usize) -> Result<Split> {
+///
+/// # Errors
+/// As [`read`]; an archive without a split.
+pub fn read_split(path: &Path, nodes: usize, context: &Context) -> Result<Split> {
     let source = BufReader::new(open(path)?);
     let read = || {
-        let mut members = Members::open(source)?;
+        let mut members = Members::open(source, context)?;
         members.split(nodes)?.ok_or_else(|| {
             Error::Format("has neither train_idx nor train_mask, so there is no split in it".into())
         })
@@ -173,15 +191,19 @@ enum RawMatrix {
 }
 
 impl RawMatrix {
-    fn into_graph(self) -> Result<(Graph, Repairs)> {
+    fn into_graph(self, reading: &Reading) -> Result<(Graph, Repairs)> {
         match self {
             RawMatrix::Sparse { shape, offsets, indices, values } => {
                 check_square(shape[0], shape[1])?;
                 let weights = values.iter().any(|&w| w != 1.0).then_some(values.as_slice());
-                Graph::from_csr(&offsets, &indices, weights)
+                reading.building(indices.len(), shape[0], || {
+                    Graph::from_csr(&offsets, &indices, weights)
+                })
             }
             RawMatrix::Dense(m) => {
                 check_square(m.rows(), m.cols())?;
+                let entries = m.as_slice().iter().filter(|&&value| value != 0.0).count();
+                reading.hold(2 * (8 * entries as u64 + 8 * m.rows() as u64))?;
                 let (mut offsets, mut indices, mut weights) = (vec![0], Vec::new(), Vec::new());
                 for i in 0..m.rows() {
                     for (j, &value) in m.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0) {
@@ -190,17 +212,26 @@ impl RawMatrix {
                     }
                     offsets.push(indices.len());
                 }
-                Graph::from_csr(&offsets, &indices, Some(&weights))
+                reading.building(indices.len(), m.rows(), || {
+                    Graph::from_csr(&offsets, &indices, Some(&weights))
+                })
             }
         }
     }
 
-    fn into_features(self) -> Result<Features> {
+    /// The features, and how many entries were repeated and added up.
+    fn into_features(self, reading: &Reading) -> Result<(Features, usize)> {
         match self {
             RawMatrix::Sparse { shape, offsets, indices, values } => {
-                Features::sparse(SparseMatrix::from_csr(shape[1], &offsets, &indices, &values)?)
+                reading.hold(8 * (indices.len() + offsets.len()) as u64)?;
+                let matrix = SparseMatrix::from_csr(shape[1], &offsets, &indices, &values)?;
+                let repeats = match indices.len() - matrix.nnz() {
+                    0 => 0,
+                    _ => repeated_entries(&offsets, &indices),
+                };
+                Ok((Features::sparse(matrix)?, repeats))
             }
-            RawMatrix::Dense(m) => Features::dense(m),
+            RawMatrix::Dense(m) => Ok((Features::dense(m)?, 0)),
         }
     }
 }
@@ -219,34 +250,48 @@ struct Members<R> {
     /// The names that were asked for.
     read: HashSet<String>,
     notes: Vec<String>,
+    reading: Reading,
+}
+
+/// Names the part of the archive in which an error was found, unless that is not to blame.
+fn named(what: &str, error: Error) -> Error {
+    match error {
+        Error::Memory { .. } | Error::Cancelled | Error::Read(_) => error,
+        other => Error::Format(format!("{what}: {other}")),
+    }
 }
 
 const PARTS: [&str; 3] = ["train", "val", "test"];
 
 impl<R: Read + Seek> Members<R> {
-    fn open(source: R) -> Result<Self> {
-        let archive = Archive::open(source)?;
-        Ok(Members { archive, read: HashSet::new(), notes: Vec::new() })
+    fn open(source: R, context: &Context) -> Result<Self> {
+        let (archive, reading) = (Archive::open(source)?, Reading::under(context)?);
+        Ok(Members { archive, read: HashSet::new(), notes: Vec::new(), reading })
     }
 
-    /// Reads a member and hands its array on; errors name the member.
+    /// Reads a member and hands its array on, of which something is made that takes so many bytes an item; errors
+    /// name the member.
     fn with<T>(
         &mut self,
         name: &str,
+        item: usize,
         read: impl FnOnce(&Array<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let named = |error: Error| Error::Format(format!("member {name}: {error}"));
+        let inside = |error| named(&format!("member {name}"), error);
         self.read.insert(name.to_owned());
-        let Some(bytes) = self.archive.read(name).map_err(named)? else { return Ok(None) };
+        let bytes = self.archive.read(name, &self.reading).map_err(inside)?;
+        let Some(bytes) = bytes else { return Ok(None) };
         let limit = self.archive.limit();
-        Array::parse(&bytes)
-            .and_then(|array| read(&array.with_limit(limit)))
-            .map_err(named)
-            .map(Some)
+        let made = Array::parse(&bytes).and_then(|array| {
+            self.reading.hold((item * array.len()) as u64)?;
+            read(&array.with_limit(limit))
+        });
+        self.reading.release(bytes.capacity() as u64);
+        made.map_err(inside).map(Some)
     }
 
     fn integers(&mut self, name: &str, nan: Option<i64>) -> Result<Option<Vec<i64>>> {
-        self.with(name, |array| {
+        self.with(name, size_of::<i64>(), |array| {
             check_dimensions(array, 1)?;
             array.integers(nan)
         })
@@ -254,7 +299,7 @@ impl<R: Read + Seek> Members<R> {
 
     /// Whether a member is there and true.
     fn flag(&mut self, name: &str) -> Result<bool> {
-        let flag = self.with(name, |array| match array.integers(None)?[..] {
+        let flag = self.with(name, size_of::<i64>(), |array| match array.integers(None)?[..] {
             [value @ (0 | 1)] => Ok(value == 1),
             _ => Err(Error::Format("must have one entry, true or false".into())),
         })?;
@@ -263,7 +308,9 @@ impl<R: Read + Seek> Members<R> {
 
     /// Text, or `None` with a note where the member holds Python objects.
     fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>> {
-        let texts = self.with(name, |array| match array.kind() {
+        // A text, and its place in a set of all later on.
+        const ITEM: usize = 64;
+        let texts = self.with(name, ITEM, |array| match array.kind() {
             Kind::Object => Ok(None),
             _ => {
                 check_dimensions(array, 1)?;
@@ -281,10 +328,10 @@ impl<R: Read + Seek> Members<R> {
         &mut self,
         prefix: &str,
         what: &str,
-        build: impl FnOnce(RawMatrix) -> Result<T>,
+        build: impl FnOnce(RawMatrix, &Reading) -> Result<T>,
     ) -> Result<T> {
-        build(self.raw_matrix(prefix, what)?)
-            .map_err(|error| Error::Format(format!("{what} (members {prefix}…): {error}")))
+        build(self.raw_matrix(prefix, what)?, &self.reading)
+            .map_err(|error| named(&format!("{what} (members {prefix}…)"), error))
     }
 
     /// A matrix under `PREFIX_data`, … , `PREFIX_matrix.data`, … or, dense, `PREFIX_matrix`.
@@ -294,7 +341,7 @@ impl<R: Read + Seek> Members<R> {
                 return self.sparse(&stem);
             }
         }
-        let dense = self.with(&format!("{prefix}_matrix"), |array| {
+        let dense = self.with(&format!("{prefix}_matrix"), size_of::<f32>(), |array| {
             check_dimensions(array, 2)?;
             Matrix::from_rows(array.shape()[0], array.shape()[1], array.floats()?)
         })?;
@@ -309,6 +356,7 @@ impl<R: Read + Seek> Members<R> {
 
     fn sparse(&mut self, stem: &str) -> Result<RawMatrix> {
         let missing = |part: &str| Error::Format(format!("member {stem}{part} is missing"));
+        let length = self.archive.length();
         let mut index = |part: &str| -> Result<Vec<i64>> {
             self.integers(&format!("{stem}{part}"), None)?.ok_or_else(|| missing(part))
         };
@@ -331,6 +379,12 @@ impl<R: Read + Seek> Members<R> {
         let offsets = convert("indptr", index("indptr")?)?;
         let rows_found = offsets.len().saturating_sub(1);
         Error::check_size(format!("rows by {stem}indptr (its length − 1)"), shape[0], rows_found)?;
+        if !justify_nodes(length, shape[0] as u64) {
+            return Err(Error::Format(format!(
+                "member {stem}shape: {rows} rows are far more than the {length} bytes of the \
+                 archive are about; if they are meant, save it uncompressed"
+            )));
+        }
         let indices = convert("indices", index("indices")?)?
             .into_iter()
             .enumerate()
@@ -341,8 +395,9 @@ impl<R: Read + Seek> Members<R> {
                 ))),
             })
             .collect::<Result<Vec<u32>>>()?;
+        self.reading.release((size_of::<u32>() * indices.len()) as u64);
         let values = self
-            .with(&format!("{stem}data"), |array| {
+            .with(&format!("{stem}data"), size_of::<f32>(), |array| {
                 check_dimensions(array, 1)?;
                 array.floats()
             })?
@@ -365,7 +420,7 @@ impl<R: Read + Seek> Members<R> {
             let by_index = self.integers(&format!("{part}_idx"), None)?;
             let nodes_of_part = match by_index {
                 Some(nodes) => Some(nodes),
-                None => self.with(&format!("{part}_mask"), |array| {
+                None => self.with(&format!("{part}_mask"), 2 * size_of::<i64>(), |array| {
                     check_dimensions(array, 1)?;
                     Error::check_size("entries (one per node)", nodes, array.shape()[0])?;
                     let mask = array.integers(None)?.into_iter().zip(0..);
@@ -396,6 +451,7 @@ impl<R: Read + Seek> Members<R> {
 }
 
 fn check_dimensions(array: &Array<'_>, dimensions: usize) -> Result<()> {
+    array.check_plain()?;
     if array.shape().len() == dimensions {
         Ok(())
     } else {

@@ -22,6 +22,18 @@ pub(crate) fn sort(entries: &mut [Entry]) {
     entries.sort_unstable_by_key(|entry| (entry.row, entry.column, entry.at));
 }
 
+/// How many sorted entries have the place of the one before.
+pub(crate) fn repeats(entries: &[Entry]) -> usize {
+    let same = |pair: &&[Entry]| (pair[0].row, pair[0].column) == (pair[1].row, pair[1].column);
+    entries.windows(2).filter(same).count()
+}
+
+/// Bytes of compressed rows, and of the matrix that is made of them.
+pub(crate) fn memory(rows: usize, entries: usize) -> usize {
+    let entry = size_of::<u32>() + size_of::<f32>();
+    2 * (size_of::<usize>() * (rows + 1) + entry * entries)
+}
+
 /// Compresses sorted entries of a matrix with `rows` rows.
 pub(crate) fn compress(rows: usize, entries: &[Entry]) -> Rows {
     let mut offsets = vec![0; rows + 1];

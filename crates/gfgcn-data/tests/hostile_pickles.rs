@@ -1,6 +1,7 @@
 //! Pickles that mean harm, and golden ones that were damaged: refused with a reason, never run,
 //! never a panic, never more memory or time than the file deserves.
 
+use gfgcn::context::Context;
 use gfgcn_data::planetoid::{Files, from_bytes};
 use std::path::Path;
 
@@ -26,7 +27,7 @@ fn outcome(parts: &[Vec<u8>]) -> Result<(), String> {
         graph: &parts[6],
         test_index: &parts[7],
     };
-    from_bytes("tiny", &files).map(drop).map_err(|error| error.to_string())
+    from_bytes("tiny", &files, &Context::default()).map(drop).map_err(|error| error.to_string())
 }
 
 fn refused(part: &str, pickle: Vec<u8>) -> String {

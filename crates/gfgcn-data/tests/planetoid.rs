@@ -1,6 +1,7 @@
 //! The raw Planetoid folder: the golden folder of `golden/make_planetoid.py`, and files that do
 //! not fit each other.
 
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn_data::planetoid::{Files, from_bytes, names_in, read};
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ fn assemble(parts: &BTreeMap<&'static str, Vec<u8>>) -> Result<Dataset, String> 
         graph: &parts["graph"],
         test_index: &parts["test.index"],
     };
-    from_bytes("tiny", &files).map_err(|error| error.to_string())
+    from_bytes("tiny", &files, &Context::default()).map_err(|error| error.to_string())
 }
 
 /// The error for the Python 2 folder with one file replaced.
@@ -68,7 +69,8 @@ fn every_way_of_pickling_gives_the_same_dataset() {
         [&[1, 3], &[0, 2], &[1], &[0], &[5, 9], &[4], &[7], &[6], &[10, 11], &[4], &[8], &[8]];
     let labels = ["0", "1", "2", "0", "", "1", "2", "0", "1", "", "2", "1"];
     for name in NAMES {
-        let dataset = read(&golden(), name).unwrap_or_else(|error| panic!("{error}"));
+        let dataset =
+            read(&golden(), name, &Context::default()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(dataset.name(), name);
         assert_eq!((dataset.nodes(), dataset.features().cols()), (12, 5));
         assert_eq!(dataset.graph().edges(), 8);
@@ -99,7 +101,7 @@ fn every_way_of_pickling_gives_the_same_dataset() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = read(&golden(), "nothing").unwrap_err().to_string();
+    let error = read(&golden(), "nothing", &Context::default()).unwrap_err().to_string();
     assert!(error.contains("ind.nothing.x: cannot read"), "{error}");
 }
 

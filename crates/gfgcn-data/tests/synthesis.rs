@@ -29,7 +29,8 @@ fn write(shape: SyntheticShape, homophily: f64, seed: u64) -> Result<Vec<u8>> {
 }
 
 fn make(shape: SyntheticShape, homophily: f64, seed: u64) -> Dataset {
-    npz::from_bytes(&write(shape, homophily, seed).unwrap(), "synthetic").unwrap()
+    npz::from_bytes(&write(shape, homophily, seed).unwrap(), "synthetic", &Context::default())
+        .unwrap()
 }
 
 /// The whole numbers in a member, by this test's own reading of the format.
@@ -87,7 +88,7 @@ fn every_edge_is_there_once_and_there_are_as_many_as_asked_for() {
             classes.dedup();
             assert_eq!(classes, (0..shape.classes as i64).collect::<Vec<_>>(), "{context}");
 
-            let dataset = npz::from_bytes(&bytes, "synthetic").unwrap();
+            let dataset = npz::from_bytes(&bytes, "synthetic", &Context::default()).unwrap();
             assert_eq!(dataset.graph().edges(), shape.edges, "{context}");
             assert_eq!(dataset.features().cols(), shape.features, "{context}");
             assert_eq!(dataset.notes(), [""; 0], "{context}");
@@ -313,5 +314,5 @@ fn a_file_is_replaced_only_when_asked_and_never_in_part() {
     let (written, done, total) = run(&path, true, false);
     written.unwrap();
     assert_eq!(done, total, "the progress ends at its total");
-    assert_eq!(npz::read(&path, "synthetic").unwrap().graph().edges(), 200);
+    assert_eq!(npz::read(&path, "synthetic", &Context::default()).unwrap().graph().edges(), 200);
 }

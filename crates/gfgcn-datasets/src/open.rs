@@ -1,6 +1,7 @@
 //! Opening a dataset, whatever it is: a name, an archive, a folder of tables or of Planetoid files.
 
 use crate::{BUNDLED, find, folder, remote};
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
 use gfgcn_data::{TableFiles, npz, planetoid};
@@ -11,35 +12,36 @@ use std::path::Path;
 /// built in are looked up in the [data folder](folder::resolve).
 ///
 /// ```
-/// let cora = gfgcn_datasets::open("cora".as_ref(), None)?;
+/// use gfgcn::context::Context;
+/// let cora = gfgcn_datasets::open("cora".as_ref(), None, &Context::default())?;
 /// assert_eq!(cora.nodes(), 2708);
 /// # Ok::<(), gfgcn::Error>(())
 /// ```
 ///
 /// # Errors
-/// Nothing of that name, or whatever its reader refuses.
-pub fn open(dataset: &Path, data_dir: Option<&Path>) -> Result<Dataset> {
+/// Nothing of that name, or whatever its reader refuses; less memory than the data take.
+pub fn open(dataset: &Path, data_dir: Option<&Path>, context: &Context) -> Result<Dataset> {
     let name = dataset.to_str().filter(|text| !text.contains(std::path::MAIN_SEPARATOR));
     if let Some(bundled) = name.and_then(find) {
-        return npz::from_bytes(bundled.bytes, bundled.name);
+        return npz::from_bytes(bundled.bytes, bundled.name, context);
     }
     if dataset.exists() {
-        return open_path(dataset);
+        return open_path(dataset, context);
     }
     let Some(name) = name else { return Err(missing(dataset)) };
     let folder = folder::resolve(data_dir)?;
     match folder::find(&folder, name) {
-        Some(path) => open_path(&path),
+        Some(path) => open_path(&path, context),
         None => Err(unknown(name, &folder)),
     }
 }
 
-fn open_path(path: &Path) -> Result<Dataset> {
+fn open_path(path: &Path, context: &Context) -> Result<Dataset> {
     let name = stem(path);
     if !path.is_dir() {
         return match planetoid_name(path) {
-            Some((folder, name)) => planetoid::read(folder, name),
-            None if has_extension(path, "npz") => npz::read(path, &name),
+            Some((folder, name)) => planetoid::read(folder, name, context),
+            None if has_extension(path, "npz") => npz::read(path, &name, context),
             None => Err(Error::Data(
                 "is not a dataset by its name; give an .npz file, a folder, or separate tables \
                  (--edges, --features and --labels)"
@@ -49,10 +51,10 @@ fn open_path(path: &Path) -> Result<Dataset> {
         };
     }
     if let Some(tables) = TableFiles::in_folder(path)? {
-        return tables.read(&name);
+        return tables.read(&name, context);
     }
     match &planetoid::names_in(path)?[..] {
-        [only] => planetoid::read(path, only),
+        [only] => planetoid::read(path, only, context),
         [] => Err(Error::Data(
             "has neither tables (edges.csv, features.csv, labels.csv) nor Planetoid files \
              (ind.NAME.graph, …)"

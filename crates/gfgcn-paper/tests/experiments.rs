@@ -15,7 +15,7 @@ const CLOSED_FORMS: [Model; 3] = [Model::GF_SGC, Model::GF_SSGC, Model::GF_DGC];
 
 fn subject(which: Which) -> Option<Subject> {
     let whole: Dataset = match gfgcn_datasets::find(which.key()) {
-        Some(bundled) => npz::from_bytes(bundled.bytes, which.key()).unwrap(),
+        Some(bundled) => npz::from_bytes(bundled.bytes, which.key(), &Context::default()).unwrap(),
         None => {
             let folder = std::env::var_os("GFGCN_DATA").map_or_else(
                 || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
@@ -26,7 +26,7 @@ fn subject(which: Which) -> Option<Subject> {
                 let _ = writeln!(std::io::stderr(), "skipped: there is no {}", path.display());
                 return None;
             }
-            npz::read(&path, which.key()).unwrap()
+            npz::read(&path, which.key(), &Context::default()).unwrap()
         }
     };
     Some(Subject::new(which, &whole).unwrap())

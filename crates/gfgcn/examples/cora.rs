@@ -8,9 +8,9 @@ use gfgcn::{Classifier, context::Context, filter::Filter};
 use gfgcn_data::npz;
 
 fn main() -> gfgcn::Result<()> {
-    let data = npz::read("datasets/cora.npz".as_ref(), "cora")?;
-    let split = data.split().expect("Cora comes with the public split");
     let context = Context::default();
+    let data = npz::read("datasets/cora.npz".as_ref(), "cora", &context)?;
+    let split = data.split().expect("Cora comes with the public split");
     let model = Classifier::new(Filter::ssgc(16, 0.05)?).fit(&data, split, &context)?;
     let predictions = model.predict(&data, &context)?;
     println!("node 0 is {}", predictions.name(0));

@@ -130,6 +130,8 @@ impl Error {
     pub fn in_file(self, path: impl AsRef<Path>) -> Self {
         match self {
             Error::InFile { .. } | Error::Write { .. } | Error::Download { .. } => self,
+            // Nothing is wrong there.
+            Error::Cancelled => self,
             other => Error::InFile {
                 path: path.as_ref().to_owned(),
                 place: String::new(),
@@ -143,6 +145,8 @@ impl Error {
     pub fn at(self, path: impl AsRef<Path>, place: impl std::fmt::Display) -> Self {
         match self {
             Error::InFile { .. } | Error::Write { .. } | Error::Download { .. } => self,
+            // Nothing is wrong there.
+            Error::Cancelled => self,
             other => Error::InFile {
                 path: path.as_ref().to_owned(),
                 place: format!("{place}: "),

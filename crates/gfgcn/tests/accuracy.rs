@@ -43,7 +43,7 @@ fn load(name: &str) -> Option<Dataset> {
     let folders = [Some(root.join("datasets")), local, Some(root.join("../shared/data/local"))];
     let mut paths = folders.into_iter().flatten().map(|folder| folder.join(format!("{name}.npz")));
     match paths.find(|path| path.is_file()) {
-        Some(path) => Some(npz::read(&path, name).unwrap()),
+        Some(path) => Some(npz::read(&path, name, &Context::default()).unwrap()),
         None => {
             // Not by a print macro, whose output the test runner would swallow.
             let _ = writeln!(

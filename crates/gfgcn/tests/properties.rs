@@ -25,7 +25,7 @@ const RECIPE: Recipe =
 
 fn cora() -> Dataset {
     let bytes = include_bytes!("../../../datasets/cora.npz");
-    npz::from_bytes(bytes, "cora").unwrap()
+    npz::from_bytes(bytes, "cora", &Context::default()).unwrap()
 }
 
 fn scores(model: &Model, dataset: &Dataset) -> Vec<Vec<f64>> {

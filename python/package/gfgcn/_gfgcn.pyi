@@ -84,7 +84,8 @@ def evaluate(
     dataset: Dataset,
     designs: list[dict[str, Any]],
     ridge: dict[str, Any],
-    splits: Any,
+    random: tuple[int, str, int],
+    given: list[NDArray[np.int64]] | None,
     largest_component: bool,
     threads: int = 0,
 ) -> list[dict[str, Any]]: ...

@@ -80,13 +80,14 @@ def evaluate(
     checked = _inputs.check(given)
     workers = threads(n_jobs)
     data = checked.dataset(workers)
-    if largest_component is None:
-        largest_component = split is None
+    random = _random(splits, ratio, seed)  # checked even where a split is given
+    largest_component = split is None if largest_component is None else flag("largest_component", largest_component)
     rows = _evaluate(
         data,
         designs,
         ridge_settings(kernel, lam, fit_intercept),
-        _parts(split, checked.rows, largest_component) if split is not None else _random(splits, ratio, seed),
+        random,
+        None if split is None else _parts(split, checked.rows, largest_component),
         largest_component,
         workers,
     )

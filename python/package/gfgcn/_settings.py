@@ -11,7 +11,8 @@ from typing import Any
 def design_settings(
     filter: Any, depth: Any, tau: Any, time: Any, normalization: Any, row_normalize: Any
 ) -> dict[str, Any]:
-    """What is computed from graph and features; each filter takes those of the numbers that are its own."""
+    """What is computed from graph and features; each filter takes those of the numbers that are its own, but all are
+    checked."""
     return {
         "filter": text("filter", filter),
         "numbers": {"depth": float(whole("depth", depth)), "tau": _number("tau", tau), "time": _number("time", time)},
@@ -67,8 +68,10 @@ def text(name: str, value: Any) -> str:
 
 
 def whole(name: str, value: Any) -> int:
-    """A number without a fraction, of any type that has such."""
+    """A number without a fraction, of any type that has such; True is none."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}, but must be a whole number") from None
@@ -78,6 +81,6 @@ def whole(name: str, value: Any) -> int:
 
 
 def _number(name: str, value: Any) -> float:
-    if not isinstance(value, numbers.Real):
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(f"{name} is {value!r}, but must be a number")
     return float(value)

@@ -67,11 +67,12 @@ impl Trained {
 /// use gfgcn_baselines::{Baseline, Gcn, Trainer, Training};
 /// use gfgcn::{context::Context, metrics::test_accuracy, split::{Ratio, Split}};
 ///
-/// let data = gfgcn_datasets::open("cora".as_ref(), None)?.largest_component();
+/// let context = Context::default();
+/// let data = gfgcn_datasets::open("cora".as_ref(), None, &context)?.largest_component();
 /// let split = Split::stratified(data.labels(), Ratio::PAPER, 0)?;
 ///
 /// let training = Training { epochs: 20, ..Training::default() };
-/// let (model, context) = (Baseline::Gcn(Gcn::new(2)), Context::default());
+/// let model = Baseline::Gcn(Gcn::new(2));
 /// let trainer = Trainer::new(&data, model, training, &[split.clone()], &context)?;
 /// let trained = trainer.train(&split, 0, &context)?;
 /// let accuracy = test_accuracy(data.labels(), &split, &trained.predict(split.test()));

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // not every test uses everything
 
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::filter::Filter;
 use gfgcn::split::{Ratio, Split};
@@ -12,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// The largest component of a bundled dataset.
 pub(crate) fn bundled(name: &str) -> Dataset {
-    npz::from_bytes(gfgcn_datasets::find(name).unwrap().bytes, name).unwrap().largest_component()
+    let bytes = gfgcn_datasets::find(name).unwrap().bytes;
+    npz::from_bytes(bytes, name, &Context::default()).unwrap().largest_component()
 }
 
 /// The largest component of a dataset beside the checkout or in `GFGCN_DATA`; `None`, said aloud,
@@ -27,7 +29,7 @@ pub(crate) fn local(name: &str) -> Option<Dataset> {
         let _ = writeln!(std::io::stderr(), "skipped: there is no {name}.npz in GFGCN_DATA");
         return None;
     }
-    Some(npz::read(&path, name).unwrap().largest_component())
+    Some(npz::read(&path, name, &Context::default()).unwrap().largest_component())
 }
 
 /// Splits by the paper's protocol.

@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     } else {
         check_folder(&arguments.to, arguments.force, &arguments.from)?;
     }
-    let dataset = open(&arguments.from, global.data_dir.as_deref())?;
+    let dataset = open(&arguments.from, global.data_dir.as_deref(), &interrupt::context())?;
     dataset.notes().iter().for_each(|note| output.note(note));
     {
         let _uninterrupted = interrupt::writing();

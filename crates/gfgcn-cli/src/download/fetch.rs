@@ -5,14 +5,15 @@
 //! slow disk slows the sender instead of filling the memory.
 
 use super::DownloadOptions;
-use super::problem::{in_answer, in_body};
+use super::pace::Watch;
+use super::problem::{in_answer, in_body, no_answer};
 use gfgcn::context::Context;
 use gfgcn::{Error, Result};
 use std::io::Read;
 use std::net::IpAddr;
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::http::{StatusCode, Uri};
 
@@ -54,8 +55,21 @@ pub(super) fn fetch(
     }
 
     let (mut received, mut announced) = (0, None);
+    let start = Instant::now();
+    // Looking up the name, connecting, sending the request and reading the head of the answer.
+    let patience = 2 * options.connect_timeout + 2 * options.read_timeout;
+    let mut watch: Option<Watch> = None;
     loop {
         context.check()?;
+        match &mut watch {
+            Some(watch) => {
+                if let Err(problem) = watch.check() {
+                    return failed(&problem);
+                }
+            }
+            None if start.elapsed() > patience => return failed(&no_answer()),
+            None => {}
+        }
         match events.recv_timeout(LOOK_FOR_CANCELLATION) {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return failed("the download broke off"),
@@ -64,9 +78,11 @@ pub(super) fn fetch(
                     return too_long();
                 }
                 announced = length;
+                watch = Some(Watch::new(options.pace, length.unwrap_or(limit)));
             }
             Ok(Event::Bytes(bytes)) => {
                 received += bytes.len() as u64;
+                watch.iter_mut().for_each(|watch| watch.receive(bytes.len() as u64));
                 if received > limit {
                     return too_long();
                 }

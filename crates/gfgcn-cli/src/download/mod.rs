@@ -6,8 +6,11 @@
 //! tell beforehand, and so the same check serves for a file that is already there.
 
 mod fetch;
+mod pace;
 mod pin;
 mod problem;
+
+pub use pace::Pace;
 
 use gfgcn::context::Context;
 use gfgcn::files::temporary_beside;
@@ -37,6 +40,8 @@ pub struct DownloadOptions {
     pub connect_timeout: Duration,
     /// How long to wait for the next bytes.
     pub read_timeout: Duration,
+    /// How slowly the content may come.
+    pub pace: Pace,
 }
 
 impl Default for DownloadOptions {
@@ -48,6 +53,7 @@ impl Default for DownloadOptions {
             max_bytes: MAX_BYTES,
             connect_timeout: Duration::from_secs(15),
             read_timeout: Duration::from_secs(30),
+            pace: Pace::default(),
         }
     }
 }

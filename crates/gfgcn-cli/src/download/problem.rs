@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 use ureq::{Error, Timeout};
 
-const OTHER_WAY: &str = "or name a mirror with --mirror";
+pub(super) const OTHER_WAY: &str = "or name a mirror with --mirror";
 
 /// A failure before the content began.
 pub(super) fn in_answer(error: Error) -> String {
@@ -40,9 +40,7 @@ pub(super) fn in_answer(error: Error) -> String {
         Error::Timeout(Timeout::Connect) => {
             format!("the server could not be reached in time; check the network, {OTHER_WAY}")
         }
-        Error::Timeout(_) => {
-            format!("the server did not answer in time; try again later, {OTHER_WAY}")
-        }
+        Error::Timeout(_) => no_answer(),
         Error::Io(error) => match error.kind() {
             ErrorKind::ConnectionRefused => {
                 format!(
@@ -65,6 +63,11 @@ pub(super) fn in_answer(error: Error) -> String {
         }
         other => format!("the answer cannot be understood: {other}; try again later, {OTHER_WAY}"),
     }
+}
+
+/// The content has not begun after a long time.
+pub(super) fn no_answer() -> String {
+    format!("the server did not answer in time; try again later, {OTHER_WAY}")
 }
 
 /// A failure in the middle of the content.

@@ -127,6 +127,46 @@ fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
     }
 }
 
+/// Wherever the limit lies, data that do not fit are refused as too large, not as bad, and never by a crash.
+#[cfg(target_os = "linux")]
+#[test]
+fn data_that_do_not_fit_are_refused_with_the_estimate() {
+    let sandbox = Sandbox::new();
+    let shape = "--nodes 60000 --edges 300000 --classes 3 --features 100";
+    sandbox.ok(&format!("data synth -o big.npz {shape}"));
+    sandbox.ok("data convert big.npz tables");
+    for data in ["big.npz", "tables"] {
+        let mut ended = Vec::new();
+        for kilobytes in (120_000..=900_000).step_by(60_000) {
+            let preparation = format!("ulimit -v {kilobytes}");
+            let run = run_after(&sandbox, &preparation, &format!("data info {data} --threads 1"));
+            assert!(matches!(run.status, Some(0 | 4)), "{data}, {kilobytes}: {run:?}");
+            let refused = run.stderr.contains("needs about") && run.stderr.contains("of memory");
+            assert_eq!(run.status == Some(4), refused, "{data}, {kilobytes}: {run:?}");
+            ended.push(run.status);
+        }
+        assert!(ended.contains(&Some(0)) && ended.contains(&Some(4)), "{data}: {ended:?}");
+        assert!(ended.is_sorted_by_key(|status| status != &Some(4)), "{data}: {ended:?}");
+    }
+}
+
+/// A line of 60 million commas, which is 61 KB when it is compressed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_of_separators_is_refused_in_little_memory() {
+    let sandbox = Sandbox::new();
+    sandbox.communities("commas", 3);
+    std::fs::remove_file(sandbox.path("commas/features.csv")).unwrap();
+    let make = "head -c 60000000 /dev/zero | tr '\\0' , | gzip -9 > commas/features.csv.gz";
+    assert!(sandbox.command("sh").args(["-c", make]).status().unwrap().success());
+    assert!(fs::metadata(sandbox.path("commas/features.csv.gz")).unwrap().len() < 70_000);
+    let run = run_after(&sandbox, "ulimit -v 500000", "data info commas");
+    assert_eq!(run.status, Some(3), "{run:?}");
+    for part in ["features.csv.gz: line 1", "more than 1048576 cells", "id,feature,value"] {
+        assert!(run.stderr.contains(part), "{part:?} is missing in {run:?}");
+    }
+}
+
 /// The system ends the program in the middle of writing, after so many blocks; a file that is there is replaced
 /// as a whole, never written to.
 #[test]

@@ -1,7 +1,7 @@
 //! Wrong usage and bad input: one table, the status and the message for each.
 
 use crate::running::Running;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{CLASSES, Sandbox};
 use std::process::Command;
 
 const USAGE: i32 = 2;
@@ -114,6 +114,9 @@ const DATASETS: &[Case] = &[
     ("data info stranger", INPUT, &["edges.csv: line 9", "\"wasp\"", "features.csv"]),
     ("data info ragged", INPUT, &["features.csv: line 3"]),
     ("data info unreal", INPUT, &["features.csv: line 3", "nan"]),
+    ("fit values -o x", INPUT, &["values/labels.csv", "measured values: 24 different", "24 nodes"]),
+    ("fit ids -o x", INPUT, &["ids/labels.csv", "look like ids: 60 different", "60 nodes"]),
+    ("data info sparse", INPUT, &["sparse/features.mtx: line 2", "67108864 rows", "bytes"]),
     ("data get nope", INPUT, &["\"nope\"", "cora-ml, amazon-computers"]),
     ("data get cora", INPUT, &["cora is built in"]),
     ("fit unlabelled -o x", INPUT, &["unlabelled: no node has a label", "label some"]),
@@ -325,6 +328,15 @@ fn furnished() -> Sandbox {
     sandbox.write("ragged/features.csv", &features.replace("ants-1,0.1", "ants-1,0.1,0.1"));
     sandbox.write("unreal/features.csv", &features.replace("ants-1,0.1", "ants-1,nan"));
     sandbox.write("damaged.npz", "PK\u{3}\u{4} and no more");
+    for (name, size, unit) in [("values", 12, ".5"), ("ids", 30, "")] {
+        sandbox.communities(name, size);
+        let ids = CLASSES.iter().flat_map(|class| (0..size).map(move |i| format!("{class}-{i}")));
+        let labels: String = ids.enumerate().map(|(k, id)| format!("{id},{k}{unit}\n")).collect();
+        sandbox.write(&format!("{name}/labels.csv"), &format!("id,label\n{labels}"));
+    }
+    let header = "%%MatrixMarket matrix coordinate pattern general\n67108864 67108864 1\n1 1\n";
+    sandbox.write("sparse/features.mtx", header);
+    sandbox.write("sparse/edges.mtx", header);
     std::fs::create_dir(sandbox.path("empty")).unwrap();
     std::fs::remove_file(sandbox.path("piped/edges.csv")).unwrap();
     for name in ["pipe", "pipe.npz", "piped/edges.csv"] {

@@ -30,6 +30,14 @@ impl Connection {
         self.stream.write_all(bytes.as_ref()).is_ok()
     }
 
+    /// Sends a byte again and again until the test is over or nobody listens.
+    pub(crate) fn trickle(&mut self) {
+        let end = Instant::now() + PATIENCE;
+        while !self.stop.load(Ordering::Relaxed) && Instant::now() < end && self.send(b"x") {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Says nothing until the test is over. Whoever waits for the answer then sees the connection end, and
     /// fails instead of hanging.
     pub(crate) fn hang(&self) {

@@ -40,6 +40,41 @@ fn a_server_that_falls_silent_times_out() {
     panic!("the bytes that the server sends do not arrive");
 }
 
+/// Every byte comes in time, and the end never does.
+#[test]
+fn a_server_that_sends_byte_by_byte_is_given_up() {
+    let trickling = || {
+        Server::start(|connection| {
+            connection.send(with_length("200 OK", 300_000, &content()[..100_000]));
+            connection.trickle();
+        })
+    };
+    let message = failure(&trickling(), |options| {
+        options.pace.span = Duration::from_millis(300);
+        options.pace.least = 1 << 30;
+    });
+    assert_says(&message, &["bytes came in 300ms after the first ", "too slow", "--mirror"]);
+    let message = failure(&trickling(), |options| {
+        options.pace.grace = Duration::from_millis(300);
+        options.pace.average = u64::MAX;
+    });
+    assert_says(&message, &["bytes came in 300ms, which is too slow", "--mirror"]);
+}
+
+/// The head of an answer can come byte by byte as well.
+#[test]
+fn an_answer_that_never_begins_is_given_up() {
+    let server = Server::start(|connection| {
+        connection.send("HTTP/1.1 200 OK\r\nX: ");
+        connection.trickle();
+    });
+    let message = failure(&server, |options| {
+        options.connect_timeout = Duration::from_millis(500);
+        options.read_timeout = Duration::from_millis(500);
+    });
+    assert_says(&message, &["did not answer in time"]);
+}
+
 #[test]
 fn a_cancelled_download_stops_and_keeps_nothing() {
     let folder = TempDir::new().unwrap();

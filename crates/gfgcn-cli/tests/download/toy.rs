@@ -3,7 +3,7 @@
 use crate::server::Server;
 use gfgcn::Error;
 use gfgcn::context::{Context, Observer, Progress};
-use gfgcn_cli::download::{DownloadOptions, Downloaded, download};
+use gfgcn_cli::download::{DownloadOptions, Downloaded, Pace, download};
 use gfgcn_datasets::remote::{Pin, Remote};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -43,6 +43,7 @@ pub(crate) fn options(server: &Server) -> DownloadOptions {
         mirror: Some(server.address()),
         connect_timeout: timeout,
         read_timeout: timeout,
+        pace: Pace { span: timeout, grace: timeout, ..Pace::default() },
         ..DownloadOptions::default()
     }
 }

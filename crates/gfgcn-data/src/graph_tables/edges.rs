@@ -2,23 +2,37 @@
 
 use super::nodes::NodeIds;
 use crate::matrix_market;
-use crate::table::{FileFormat, Place, Table, names};
+use crate::reading::Reading;
+use crate::table::{FileFormat, Place, Table, is_number, names};
 use gfgcn::Result;
-use gfgcn::graph::{Graph, Repairs};
+use gfgcn::graph::{Graph, Repairs, build_memory};
 use std::path::Path;
 
 /// Reads edges in any format.
-pub(super) fn read(path: &Path, ids: &NodeIds) -> Result<(Graph, Repairs)> {
+pub(super) fn read(
+    path: &Path,
+    ids: &NodeIds,
+    notes: &mut Vec<String>,
+    reading: &Reading,
+) -> Result<(Graph, Repairs)> {
     match FileFormat::of(path)? {
-        FileFormat::MatrixMarket => matrix_market::read_graph(path, ids.len()),
+        FileFormat::MatrixMarket => matrix_market::read_graph(path, ids.len(), reading),
         // A NumPy array is refused there: it could be pairs or a matrix.
-        FileFormat::Text { .. } | FileFormat::Parquet | FileFormat::Npy => read_table(path, ids),
+        FileFormat::Text { .. } | FileFormat::Parquet | FileFormat::Npy => {
+            read_table(path, ids, notes, reading)
+        }
     }
 }
 
-fn read_table(path: &Path, ids: &NodeIds) -> Result<(Graph, Repairs)> {
-    let is_header = |first: &[String]| matches!(first, [a, b, ..] if names::are_ends(a, b));
-    let mut table = Table::open(path, is_header)?;
+fn read_table(
+    path: &Path,
+    ids: &NodeIds,
+    notes: &mut Vec<String>,
+    reading: &Reading,
+) -> Result<(Graph, Repairs)> {
+    let mut table = Table::open(path, names::is_source, is_header, reading)?;
+    table.check_key_is_named("the columns source and target first")?;
+    notes.extend(table.note_of_index());
     let weighted = match (table.columns(), table.names()) {
         (2, _) => false,
         (3, None) => true,
@@ -39,12 +53,29 @@ fn read_table(path: &Path, ids: &NodeIds) -> Result<(Graph, Repairs)> {
     let mut edges = Vec::new();
     let mut weights = Vec::new();
     while table.advance()? {
+        table.grow(size_of::<(u32, u32)>() + if weighted { size_of::<f32>() } else { 0 })?;
         edges.push((end(&table, 0, ids)?, end(&table, 1, ids)?));
         if weighted {
             weights.push(weight(&table)?);
         }
     }
-    Graph::from_edges(ids.len(), &edges, weighted.then_some(&weights)).map_err(|e| e.in_file(path))
+    let weights = weighted.then_some(&weights[..]);
+    reading
+        .holding(build_memory(edges.len(), ids.len()), || {
+            Graph::from_edges(ids.len(), &edges, weights)
+        })
+        .map_err(|e| e.in_file(path))
+}
+
+fn is_header(first: &[String]) -> bool {
+    match first {
+        // An index before names that are not known; a number there could be a weight.
+        [index, rest @ ..] if names::is_unnamed(index) && rest.len() > 1 => {
+            rest.iter().all(|name| !name.is_empty() && !is_number(name))
+        }
+        [a, b, ..] => names::are_ends(a, b),
+        _ => false,
+    }
 }
 
 fn end(table: &Table, column: usize, ids: &NodeIds) -> Result<u32> {

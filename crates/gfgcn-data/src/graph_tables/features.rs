@@ -2,13 +2,15 @@
 //!
 //! A table has one of two layouts. *Wide*: `id` and a column per feature, a row per node. *Long*:
 //! the header `id,feature,value` and a row per value other than zero, for features of which most
-//! are zero; a row with neither feature nor value, or with the value 0, only declares its node.
+//! are zero; a row with neither feature nor value, or with the value 0, only declares its node, and
+//! values for the same feature of a node are added up.
 //! A matrix has no ids: its nodes are called by their row.
 
 use super::arrays;
 use super::nodes::NodeIds;
 use crate::density::FeatureRows;
 use crate::matrix_market;
+use crate::reading::Reading;
 use crate::table::{FileFormat, Place, Table, is_number, names};
 use crate::triplets::{self, Entry};
 use gfgcn::features::Features;
@@ -22,34 +24,45 @@ pub(super) struct Nodes {
     pub(super) ids: NodeIds,
     pub(super) features: Features,
     pub(super) feature_names: Option<Vec<String>>,
+    /// Entries that were there before and were added up.
+    pub(super) repeats: usize,
 }
 
 impl Nodes {
     /// The rows of a matrix, which has neither ids nor names.
-    fn numbered(source: String, features: Features) -> Nodes {
-        Nodes { ids: NodeIds::rows(source, features.rows()), features, feature_names: None }
+    fn numbered(source: String, features: Features, repeats: usize) -> Nodes {
+        let ids = NodeIds::rows(source, features.rows());
+        Nodes { ids, features, feature_names: None, repeats }
     }
 }
 
 /// Reads features in any format.
-pub(super) fn read(path: &Path) -> Result<Nodes> {
+pub(super) fn read(path: &Path, notes: &mut Vec<String>, reading: &Reading) -> Result<Nodes> {
     let source = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match FileFormat::of(path)? {
         FileFormat::MatrixMarket => {
-            Ok(Nodes::numbered(source, matrix_market::read_features(path)?))
+            let (features, repeats) = matrix_market::read_features(path, reading)?;
+            Ok(Nodes::numbered(source, features, repeats))
         }
-        FileFormat::Npy => Ok(Nodes::numbered(source, arrays::read_features(path)?)),
-        FileFormat::Text { .. } | FileFormat::Parquet => read_table(path, source),
+        FileFormat::Npy => Ok(Nodes::numbered(source, arrays::read_features(path, reading)?, 0)),
+        FileFormat::Text { .. } | FileFormat::Parquet => read_table(path, source, notes, reading),
     }
 }
 
-fn read_table(path: &Path, source: String) -> Result<Nodes> {
-    let mut table = Table::open(path, is_header)?;
+fn read_table(
+    path: &Path,
+    source: String,
+    notes: &mut Vec<String>,
+    reading: &Reading,
+) -> Result<Nodes> {
+    let mut table = Table::open(path, names::is_id, is_header, reading)?;
+    table.check_key_is_named("the column id first, or call that column id")?;
+    notes.extend(table.note_of_index());
     let ids = NodeIds::new(source, table.names().map(|names| names[0].clone()));
     let nodes = if table.names().is_some_and(names::are_long_features) {
         read_long(&mut table, ids)?
     } else {
-        read_wide(&mut table, ids)?
+        read_wide(&mut table, ids, reading)?
     };
     if nodes.ids.len() == 0 {
         return Err(Error::Data("there are no rows, so there are no nodes".into()).in_file(path));
@@ -58,13 +71,13 @@ fn read_table(path: &Path, source: String) -> Result<Nodes> {
 }
 
 /// Without a known name for the ids, a row is a header when a feature in it is no number. An empty
-/// cell proves nothing: it is an error in a row of values.
+/// cell among them proves nothing: it is an error in a row of values. But every row begins with an id.
 fn is_header(first: &[String]) -> bool {
     let named = first.iter().skip(1).any(|cell| !cell.is_empty() && !is_number(cell));
-    named || names::is_id(&first[0])
+    named || names::is_id(&first[0]) || names::is_unnamed(&first[0])
 }
 
-fn read_wide(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
+fn read_wide(table: &mut Table, mut ids: NodeIds, reading: &Reading) -> Result<Nodes> {
     let width = table.columns() - 1;
     if width == 0 {
         return Err(table.header_error(
@@ -76,7 +89,7 @@ fn read_wide(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
         Some(names) => Some(check_names(table, &names[1..])?),
         None => None,
     };
-    let mut rows = FeatureRows::new(width);
+    let mut rows = FeatureRows::new(width, reading);
     let mut places: Vec<Place> = Vec::new();
     let mut row = vec![0.0; width];
     while table.advance()? {
@@ -88,28 +101,30 @@ fn read_wide(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
                 places[node as usize]
             )));
         }
+        table.grow(size_of::<Place>())?;
         places.push(table.place());
         for (k, value) in row.iter_mut().enumerate() {
             let number = table.cell(k + 1)?.number();
             *value = number.map_err(|problem| table.cell_error(k + 1, problem))?;
         }
-        rows.push(&row);
+        rows.push(&row).map_err(|e| e.in_file(table.path()))?;
     }
     let features = rows.finish().map_err(|e| e.in_file(table.path()))?;
-    Ok(Nodes { ids, features, feature_names })
+    Ok(Nodes { ids, features, feature_names, repeats: 0 })
 }
 
 fn check_names(table: &Table, names: &[String]) -> Result<Vec<String>> {
     let mut columns = HashMap::with_capacity(names.len());
     for (k, name) in names.iter().enumerate() {
         if name.is_empty() {
-            return Err(table.header_error(format!("column {} has no name", k + 2)));
+            let position = table.position(k + 1);
+            return Err(table.header_error(format!("column {position} has no name")));
         }
         if let Some(other) = columns.insert(name, k) {
             return Err(table.header_error(format!(
                 "columns {} and {} are both called {name:?}",
-                other + 2,
-                k + 2
+                table.position(other + 1),
+                table.position(k + 1)
             )));
         }
     }
@@ -136,6 +151,7 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
             None => {
                 let column = u32::try_from(column_names.len())
                     .map_err(|_| table.error("there are more features than 32 bits can number"))?;
+                table.grow(2 * name.len() + NodeIds::ENTRY as usize)?;
                 column_names.push(name.to_string());
                 columns.insert(name.into_owned(), column);
                 column
@@ -144,25 +160,15 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
         let at = match table.place() {
             Place::Line(number) | Place::Row(number) => number,
         };
+        table.grow(size_of::<Entry>())?;
         entries.push(Entry { row, column, value, at });
     }
     drop(columns);
     let position = order_columns(&mut column_names);
     entries.iter_mut().for_each(|entry| entry.column = position[entry.column as usize]);
     triplets::sort(&mut entries);
-    let twice = entries.windows(2).find(|w| (w[0].row, w[0].column) == (w[1].row, w[1].column));
-    if let Some([first, second]) = twice {
-        let place = |at| match table.place() {
-            Place::Line(_) => Place::Line(at),
-            Place::Row(_) => Place::Row(at),
-        };
-        return Err(Error::Data(format!(
-            "the feature {:?} of this node was already on {}",
-            column_names[first.column as usize],
-            place(first.at)
-        ))
-        .at(table.path(), place(second.at)));
-    }
+    let repeats = triplets::repeats(&entries);
+    table.hold(triplets::memory(ids.len(), entries.len()))?;
     let matrix = triplets::compress(ids.len(), &entries);
     drop(entries);
     let features = SparseMatrix::from_csr(
@@ -173,7 +179,7 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
     )
     .and_then(Features::sparse)
     .map_err(|e| e.in_file(table.path()))?;
-    Ok(Nodes { ids, features, feature_names: Some(column_names) })
+    Ok(Nodes { ids, features, feature_names: Some(column_names), repeats })
 }
 
 /// Brings features that are all integers into their order; others keep that of appearance. Returns
@@ -198,5 +204,9 @@ fn insert(table: &Table, ids: &mut NodeIds) -> Result<(u32, bool)> {
     if id.is_empty() {
         return Err(table.cell_error(0, "is empty, but every node needs an id"));
     }
-    ids.insert(&id.text()).map_err(|problem| table.cell_error(0, problem))
+    let (node, new) = ids.insert(&id.text()).map_err(|problem| table.cell_error(0, problem))?;
+    if new {
+        table.grow(2 * id.text().len() + NodeIds::ENTRY as usize)?;
+    }
+    Ok((node, new))
 }

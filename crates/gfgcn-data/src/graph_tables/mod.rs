@@ -7,11 +7,12 @@
 //! |---|---|---|
 //! | edges | `source,target` and perhaps `weight` | each edge once, in either direction |
 //! | features | `id,NAME,NAME,…` or `id,feature,value` | a row per node, or an entry per row |
-//! | labels | `id,label` | a missing row, an empty label, `-1` and `nan` mean unlabelled |
+//! | labels | `id,label` | a missing row, an empty label, `-1`, `nan`, `NA`, `null`, `None`, `?` mean unlabelled |
 //! | split | `id,split` | `train`, `val` or `test`; a missing row or empty part: in none |
 //!
 //! A header is optional in text, where its names are recognised (`src,dst`, `from,to`, `node`,
-//! `class`, …). Edges and features may also be MatrixMarket matrices, features and labels NumPy
+//! `class`, …). Columns before the ids that have no name are the index of a data frame, and left out.
+//! Edges and features may also be MatrixMarket matrices, features and labels NumPy
 //! arrays. Those have rows in place of ids: their rows are the nodes in the order of the features,
 //! and where the features have no ids either, the nodes are called `0`, `1`, ….
 
@@ -24,7 +25,9 @@ mod write;
 
 pub use write::write_folder;
 
+use crate::reading::Reading;
 use crate::table::FileFormat;
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
@@ -77,24 +80,34 @@ impl TableFiles {
     /// Reads the tables into a dataset of the given name.
     ///
     /// # Errors
-    /// Anything wrong in a file, with the file, the line and the value.
-    pub fn read(&self, name: &str) -> Result<Dataset> {
-        let nodes = features::read(&self.features)?;
+    /// Anything wrong in a file, with the file, the line and the value; less memory than the data take.
+    pub fn read(&self, name: &str, context: &Context) -> Result<Dataset> {
+        let reading = &Reading::under(context)?;
+        let mut notes = Vec::new();
+        let nodes = features::read(&self.features, &mut notes, reading)?;
         let ids = &nodes.ids;
-        let (graph, repairs) = edges::read(&self.edges, ids)?;
+        let (graph, repairs) = edges::read(&self.edges, ids, &mut notes, reading)?;
+        if graph.edges() == 0 {
+            let file = self.edges.file_name().unwrap_or_default().to_string_lossy();
+            notes.push(format!("{file} has no edges; every node stands alone"));
+        }
         let labels = match &self.labels {
-            Some(path) => parts::read_labels(path, ids)?,
+            Some(path) => parts::read_labels(path, ids, &mut notes, reading)?,
             None => Labels::none(ids.len()),
         };
         let split = match &self.split {
-            Some(path) => Some(parts::read_split(path, ids)?),
+            Some(path) => Some(parts::read_split(path, ids, &mut notes, reading)?),
             None => None,
         };
-        let mut dataset = Dataset::new(name, graph, nodes.features, labels)?.with_repairs(&repairs);
+        let dataset = Dataset::new(name, graph, nodes.features, labels)?
+            .with_repairs(&repairs)
+            .with_added_up(nodes.repeats);
+        let mut dataset = notes.into_iter().fold(dataset, Dataset::with_note);
         if let Some(names) = nodes.feature_names {
             dataset = dataset.with_feature_names(names).map_err(|e| e.in_file(&self.features))?;
         }
         if let Some(ids) = nodes.ids.into_names() {
+            reading.hold(NodeIds::ENTRY * ids.len() as u64)?;
             dataset = dataset.with_node_ids(ids)?;
         }
         match split {
@@ -108,8 +121,10 @@ impl TableFiles {
 ///
 /// # Errors
 /// Anything wrong in the file, with the line and the value; an id that the dataset does not have.
-pub fn read_split(path: &Path, dataset: &Dataset) -> Result<Split> {
-    parts::read_split(path, &NodeIds::of(dataset))
+pub fn read_split(path: &Path, dataset: &Dataset, context: &Context) -> Result<Split> {
+    let reading = Reading::under(context)?;
+    let ids = NodeIds::of(dataset, &reading)?;
+    parts::read_split(path, &ids, &mut Vec::new(), &reading)
 }
 
 /// What a table of a dataset is for.

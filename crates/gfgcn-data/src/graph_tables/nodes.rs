@@ -1,5 +1,6 @@
 //! Node ids: from the text in a table to a row and back.
 
+use crate::reading::Reading;
 use gfgcn::Result;
 use gfgcn::data::Dataset;
 use gfgcn::graph::MAX_NODES;
@@ -32,14 +33,19 @@ impl NodeIds {
         NodeIds { source, ids: Ids::Rows(count), column: None }
     }
 
+    /// Bytes that an id takes in a map, besides its text.
+    pub(super) const ENTRY: u64 = 64;
+
     /// The ids a dataset has.
-    pub(super) fn of(dataset: &Dataset) -> Self {
+    pub(super) fn of(dataset: &Dataset, reading: &Reading) -> Result<Self> {
         let source = "the dataset".to_owned();
         let Some(names) = dataset.node_ids() else {
-            return NodeIds::rows(source, dataset.nodes());
+            return Ok(NodeIds::rows(source, dataset.nodes()));
         };
+        let text: usize = names.iter().map(String::len).sum();
+        reading.hold(2 * (text as u64 + NodeIds::ENTRY * names.len() as u64))?;
         let rows = names.iter().enumerate().map(|(k, name)| (name.clone(), k as u32)).collect();
-        NodeIds { source, ids: Ids::Names { names: names.to_vec(), rows }, column: None }
+        Ok(NodeIds { source, ids: Ids::Names { names: names.to_vec(), rows }, column: None })
     }
 
     /// The row of an id, which is new if it was not there before; `Err` if there are too many.

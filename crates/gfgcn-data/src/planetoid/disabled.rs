@@ -1,15 +1,16 @@
 //! What stands for the reader in a build without it: an error that says so.
 
 use super::Files;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
 use std::path::Path;
 
-pub(super) fn read(folder: &Path, _: &str) -> Result<Dataset> {
+pub(super) fn read(folder: &Path, _: &str, _: &Context) -> Result<Dataset> {
     Err(absent().in_file(folder))
 }
 
-pub(super) fn assemble(_: &Path, _: &str, _: &Files<'_>) -> Result<Dataset> {
+pub(super) fn assemble(_: &Path, _: &str, _: &Files<'_>, _: &Context) -> Result<Dataset> {
     Err(absent())
 }
 

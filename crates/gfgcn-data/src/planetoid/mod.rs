@@ -23,6 +23,7 @@ mod side;
 #[path = "disabled.rs"]
 mod side;
 
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
 use std::path::Path;
@@ -71,13 +72,13 @@ pub fn names_in(folder: &Path) -> Result<Vec<String>> {
 /// where `allx` ends before), the test part `test.index`; nodes without a label are left out.
 ///
 /// # Errors
-/// A file that is missing, damaged, holds anything but plain data, or does not fit the others; a
-/// build without the feature `planetoid`.
-pub fn read(folder: &Path, name: &str) -> Result<Dataset> {
-    side::read(folder, name)
+/// A file that is missing, damaged, holds anything but plain data, or does not fit the others; less memory than the
+/// data take; a build without the feature `planetoid`.
+pub fn read(folder: &Path, name: &str, context: &Context) -> Result<Dataset> {
+    side::read(folder, name, context)
 }
 
 /// Like [`read`], from files that are in memory already.
-pub fn from_bytes(name: &str, files: &Files<'_>) -> Result<Dataset> {
-    side::assemble(Path::new(""), name, files)
+pub fn from_bytes(name: &str, files: &Files<'_>, context: &Context) -> Result<Dataset> {
+    side::assemble(Path::new(""), name, files, context)
 }

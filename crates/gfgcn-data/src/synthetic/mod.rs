@@ -81,7 +81,7 @@ pub struct Shape {
 /// let shape = SyntheticShape { nodes: 1000, edges: 5000, classes: 4, features: 16 };
 /// let synthetic = Synthetic::new(shape, 0.8, 7)?;
 /// synthetic.write(&path, false, &Context::default())?;
-/// assert_eq!(npz::read(&path, "graph")?.graph().edges(), 5000);
+/// assert_eq!(npz::read(&path, "graph", &Context::default())?.graph().edges(), 5000);
 /// # Ok::<(), gfgcn::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

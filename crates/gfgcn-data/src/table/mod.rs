@@ -16,6 +16,7 @@ pub(crate) use format::{FileFormat, names_table};
 pub use format::{TableFormat, check_table_name};
 pub use write::{Column, ColumnData, write_table};
 
+use crate::reading::Reading;
 use gfgcn::{Error, Result};
 use parquet::ParquetReader;
 use std::fmt;
@@ -27,8 +28,11 @@ pub(crate) struct Table {
     path: PathBuf,
     rows: Rows,
     names: Option<Vec<String>>,
+    /// Columns that stand before the first that counts and have no name: the index of a data frame.
+    index: usize,
     /// The current row was looked at to find out whether it is a header, and is not one.
     pending: bool,
+    reading: Reading,
 }
 
 enum Rows {
@@ -58,15 +62,30 @@ impl Table {
     /// Opens a table by the extension of its name.
     ///
     /// `is_header` decides from the cells of the first row of a text table whether they are names;
-    /// Parquet columns always have names.
-    pub(crate) fn open(path: &Path, is_header: impl FnOnce(&[String]) -> bool) -> Result<Self> {
-        let open = |rows, names, pending| Table { path: path.to_owned(), rows, names, pending };
+    /// Parquet columns always have names. Where one that is the `key` of its row for sure comes after
+    /// columns without a name, those are left out.
+    pub(crate) fn open(
+        path: &Path,
+        is_key: impl Fn(&str) -> bool,
+        is_header: impl Fn(&[String]) -> bool,
+        reading: &Reading,
+    ) -> Result<Self> {
+        let open = |rows, names: Option<Vec<String>>, index, pending| {
+            let names = names.map(|mut names| names.split_off(index));
+            let (path, reading) = (path.to_owned(), reading.clone());
+            Table { path, rows, names, index, pending, reading }
+        };
+        let index_of = |names: &[String]| {
+            let unnamed = names.iter().take_while(|name| names::is_unnamed(name)).count();
+            if names.get(unnamed).is_some_and(|name| is_key(name)) { unnamed } else { 0 }
+        };
         let separator = match FileFormat::of(path)? {
             FileFormat::Text { separator } => separator,
             FileFormat::Parquet => {
-                let reader = ParquetReader::open(path)?;
+                let reader = ParquetReader::open(path, reading)?;
                 let names = reader.names();
-                return Ok(open(Rows::Parquet(reader), Some(names), false));
+                let index = index_of(&names);
+                return Ok(open(Rows::Parquet(reader), Some(names), index, false));
             }
             FileFormat::MatrixMarket | FileFormat::Npy => {
                 return Err(Error::Data(format!(
@@ -76,13 +95,38 @@ impl Table {
                 .in_file(path));
             }
         };
-        let mut reader = TextReader::open(path, separator)?;
+        let mut reader = TextReader::open(path, separator, reading)?;
         if !reader.advance()? {
             return Err(Error::Format("is empty".into()).in_file(path));
         }
         let first: Vec<String> = (0..reader.columns()).map(|k| reader.cell(k).into()).collect();
-        let header = is_header(&first);
-        Ok(open(Rows::Text(reader), header.then_some(first), !header))
+        let index = Some(index_of(&first)).filter(|&index| is_header(&first[index..]));
+        let header = index.is_some() || is_header(&first);
+        let (names, index) = (header.then_some(first), index.unwrap_or(0));
+        Ok(open(Rows::Text(reader), names, index, !header))
+    }
+
+    /// A note where an index was left out.
+    pub(crate) fn note_of_index(&self) -> Option<String> {
+        (self.index > 0).then(|| {
+            let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+            let what = match self.index {
+                1 => "the first column has no name and is".to_owned(),
+                several => format!("the first {several} columns have no names and are"),
+            };
+            format!("{file}: {what} left out, as the index of a data frame")
+        })
+    }
+
+    /// Refuses a first column without a name; `remedy` says which columns there should be.
+    pub(crate) fn check_key_is_named(&self, remedy: &str) -> Result<()> {
+        match self.names() {
+            Some([first, ..]) if names::is_unnamed(first) => Err(self.header_error(format!(
+                "the first column has no name, which looks like the index of a data frame; with \
+                 pandas, write the table with index=False and {remedy}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Moves to the next row; `false` at the end.
@@ -94,6 +138,16 @@ impl Table {
             Rows::Text(reader) => reader.advance(),
             Rows::Parquet(reader) => reader.advance(),
         }
+    }
+
+    /// Notes that what is kept of the table has grown by so many bytes.
+    pub(crate) fn grow(&self, bytes: usize) -> Result<()> {
+        self.reading.grow(bytes).map_err(|e| e.in_file(&self.path))
+    }
+
+    /// Asks for memory for what is made of the table.
+    pub(crate) fn hold(&self, bytes: usize) -> Result<()> {
+        self.reading.hold(bytes as u64).map_err(|e| e.in_file(&self.path))
     }
 
     /// The file.
@@ -108,10 +162,16 @@ impl Table {
 
     /// The number of columns.
     pub(crate) fn columns(&self) -> usize {
-        match &self.rows {
+        let all = match &self.rows {
             Rows::Text(reader) => reader.columns(),
             Rows::Parquet(reader) => reader.columns(),
-        }
+        };
+        all - self.index
+    }
+
+    /// Where a column stands in the file, from 1.
+    pub(crate) fn position(&self, column: usize) -> usize {
+        self.index + column + 1
     }
 
     /// Where the current row stands.
@@ -125,9 +185,10 @@ impl Table {
     /// A cell of the current row.
     pub(crate) fn cell(&self, column: usize) -> Result<Cell<'_>> {
         match &self.rows {
-            Rows::Text(reader) => Ok(Cell::Text(reader.cell(column))),
+            Rows::Text(reader) => Ok(Cell::Text(reader.cell(self.index + column))),
             Rows::Parquet(reader) => {
-                reader.cell(column).map_err(|problem| self.cell_error(column, problem))
+                let cell = reader.cell(self.index + column);
+                cell.map_err(|problem| self.cell_error(column, problem))
             }
         }
     }
@@ -141,7 +202,7 @@ impl Table {
     pub(crate) fn cell_error(&self, column: usize, problem: impl fmt::Display) -> Error {
         let name = match &self.names {
             Some(names) if !names[column].is_empty() => format!("{:?}", names[column]),
-            _ => (column + 1).to_string(),
+            _ => self.position(column).to_string(),
         };
         self.error(format!("column {name} {problem}"))
     }

@@ -29,9 +29,20 @@ pub(crate) fn is_id(name: &str) -> bool {
     IDS.contains(&plain(name).as_str())
 }
 
+/// Whether a column has no name: an empty one, or what pandas makes of that when it reads it.
+pub(crate) fn is_unnamed(name: &str) -> bool {
+    let number = name.strip_prefix("Unnamed: ");
+    name.is_empty() || number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Whether a column of this name holds the first ends of edges.
+pub(crate) fn is_source(name: &str) -> bool {
+    SOURCES.contains(&plain(name).as_str())
+}
+
 /// Whether columns of these names hold the ends of edges.
 pub(crate) fn are_ends(first: &str, second: &str) -> bool {
-    SOURCES.contains(&plain(first).as_str()) && TARGETS.contains(&plain(second).as_str())
+    is_source(first) && TARGETS.contains(&plain(second).as_str())
 }
 
 /// Whether a column of this name holds edge weights.
@@ -64,7 +75,7 @@ pub(crate) fn are_long_features<S: AsRef<str>>(names: &[S]) -> bool {
 /// Whether a first column of this name says which row is whose.
 #[allow(dead_code, reason = "only Parquet tables ask")]
 pub(crate) fn is_key_name(name: &str) -> bool {
-    is_id(name) || SOURCES.contains(&plain(name).as_str())
+    is_id(name) || is_source(name)
 }
 
 #[cfg(test)]

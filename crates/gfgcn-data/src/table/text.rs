@@ -9,9 +9,13 @@
 //! on them are skipped.
 
 use crate::lines::{LONGEST, Lines};
+use crate::reading::Reading;
 use gfgcn::{Error, Result};
 use std::ops::Range;
 use std::path::Path;
+
+/// The most cells of a row. A compressed line of nothing but separators could fill the memory.
+const MOST_CELLS: usize = 1 << 20;
 
 /// A text table, read record by record.
 pub(super) struct TextReader {
@@ -31,9 +35,9 @@ pub(super) struct TextReader {
 
 impl TextReader {
     /// Opens a table; without a `separator` it is a tab if the first line has one, else a comma.
-    pub(super) fn open(path: &Path, separator: Option<u8>) -> Result<Self> {
+    pub(super) fn open(path: &Path, separator: Option<u8>, reading: &Reading) -> Result<Self> {
         Ok(TextReader {
-            lines: Lines::open(path)?,
+            lines: Lines::open(path, reading)?,
             separator,
             record: String::new(),
             line: 0,
@@ -121,6 +125,15 @@ impl TextReader {
                 }
                 self.text.push_str(cell.trim_end_matches([' ', '\t']));
                 at += length;
+            }
+            if self.cells.len() == MOST_CELLS {
+                return Err(self.wrong(
+                    self.line,
+                    format!(
+                        "more than {MOST_CELLS} cells; features as wide as that are read from the \
+                         layout id,feature,value, from .npy or from MatrixMarket files"
+                    ),
+                ));
             }
             self.cells.push(begin..self.text.len());
             if at >= self.record.len() {

@@ -124,7 +124,7 @@ fn variations() -> Vec<(&'static str, Arrays, &'static [&'static str])> {
                 .with("attr_data", vector("<f4", &[1.0, 2.0, 3.5, 0.5, 3.0, 0.0, 6.0]))
                 .with("attr_indices", vector("<i8", &[0.0, 2.0, 1.0, 1.0, 0.0, 0.0, 2.0]))
                 .with("attr_indptr", vector("<i8", &[0.0, 2.0, 4.0, 5.0, 6.0, 7.0])),
-            &[],
+            &["1 repeated feature entries added up"],
         ),
         (
             "duplicates",

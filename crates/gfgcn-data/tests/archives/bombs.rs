@@ -85,3 +85,26 @@ fn one_member_may_compress_well() {
     let dataset = read(&zip::archive(&members)).unwrap();
     assert_eq!((dataset.features().cols(), dataset.features().nonzeros()), (columns, 0));
 }
+
+/// Offsets that are all zero compress a thousandfold, and each of them is a node.
+#[test]
+fn nodes_that_only_zeros_speak_of_are_refused() {
+    let rows = 2 << 20;
+    let header = npy::array("'<i8'", &format!("{},", rows + 1), &[]);
+    let content = [&header[..], &vec![0; 8 * (rows + 1)]].concat();
+    let offsets = deflate(&[&content]);
+    assert!(offsets.len() < 32 << 10);
+    for prefix in ["adj", "attr"] {
+        let mut members = Arrays::small()
+            .without(&format!("{prefix}_indptr"))
+            .with(&format!("{prefix}_shape"), npy::vector("<i8", &[rows as f64; 2]))
+            .members(deflated);
+        let name = format!("{prefix}_indptr.npy");
+        let crc = crc_of_many(&content);
+        let size = content.len() as u32;
+        members.push(Member::compressed(&name, zip::DEFLATED, crc, size, offsets.clone()));
+        let parts = [&format!("{prefix}_shape"), "2097152 rows", "uncompressed"];
+        assert_says(prefix, &zip::archive(&members), &parts);
+    }
+    allocation::assert_modest();
+}

@@ -15,6 +15,7 @@ mod round_trip;
 mod zip;
 
 use flate2::write::DeflateEncoder;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn_data::npz;
 use std::io::Write;
@@ -85,7 +86,7 @@ fn deflate(pieces: &[&[u8]]) -> Vec<u8> {
 
 /// Reads an archive, or says what is wrong with it.
 fn read(bytes: &[u8]) -> Result<Dataset, String> {
-    npz::from_bytes(bytes, "test").map_err(|error| error.to_string())
+    npz::from_bytes(bytes, "test", &Context::default()).map_err(|error| error.to_string())
 }
 
 fn small() -> Dataset {

@@ -31,3 +31,16 @@ fn archives_of_numpy_read_as_the_same_dataset() {
         }
     }
 }
+
+/// A SciPy matrix in an archive is a pickle, which is code.
+#[test]
+fn pickled_matrices_are_refused_with_the_way_to_save_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/npz");
+    for (name, member) in [("pickled_graph", "adj_matrix"), ("pickled_features", "attr_matrix")] {
+        let bytes = fs::read(folder.join(name).with_extension("npz")).unwrap();
+        let message = read(&bytes).unwrap_err();
+        for part in [member, "pickled Python object", "never read", "indices, indptr and shape"] {
+            assert!(message.contains(part), "{part:?} is not in {message:?}");
+        }
+    }
+}

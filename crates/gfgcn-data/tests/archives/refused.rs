@@ -1,6 +1,7 @@
 //! Bad archives: every case is an error that names the array and the value.
 
 use super::{Arrays, allocation, assert_says, deflated, npy, read, small, zip};
+use gfgcn::context::Context;
 use gfgcn_data::npz;
 use npy::{array, fortran, items, vector, with_header};
 use std::fs;
@@ -166,7 +167,8 @@ fn features() -> Vec<Case> {
             &["attr", "4294967296 feature columns"],
         ),
         ("objects", "attr_data", array("'|O'", "5,", b"\x80\x04."), &["attr_data", "run code"]),
-        ("complex", "attr_data", array("'<c8'", "5,", &[0; 40]), &["attr_data", "<c8"]),
+        ("complex", "attr_data", array("'<c8'", "5,", &[0; 40]), &["attr_data", "<c8", "complex"]),
+        ("complex weights", "adj_data", array("'<c16'", "8,", &[0; 128]), &["adj_data", "complex"]),
         ("half", "attr_data", array("'<f2'", "5,", &[0; 10]), &["attr_data", "<f2"]),
         ("dates", "attr_data", array("'<M8[ns]'", "5,", &[0; 40]), &["attr_data", "<M8[ns]"]),
         ("raw bytes", "attr_data", array("'|V4'", "5,", &[0; 20]), &["attr_data", "|V4"]),
@@ -450,7 +452,7 @@ fn a_split_of_its_own_is_read_with_the_same_care() {
     let path = folder.path().join("split.npz");
     let split = |arrays: Arrays| {
         fs::write(&path, arrays.stored()).unwrap();
-        npz::read_split(&path, 5).map_err(|error| error.to_string())
+        npz::read_split(&path, 5, &Context::default()).map_err(|error| error.to_string())
     };
     assert_eq!(split(Arrays::small()).as_ref().ok(), small().split());
     let idx = |values: &[f64]| vector("<i8", values);
@@ -471,7 +473,8 @@ fn a_split_of_its_own_is_read_with_the_same_care() {
 #[test]
 fn files_that_are_none_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let error = |name: &str| npz::read(&folder.path().join(name), "test").unwrap_err();
+    let error =
+        |name: &str| npz::read(&folder.path().join(name), "test", &Context::default()).unwrap_err();
     assert!(error("missing.npz").to_string().contains("missing.npz"));
     fs::create_dir(folder.path().join("folder.npz")).unwrap();
     assert!(error("folder.npz").to_string().contains("is a folder"));

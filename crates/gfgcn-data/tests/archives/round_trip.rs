@@ -1,6 +1,7 @@
 //! What is written reads back, to the bit.
 
 use super::small;
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
@@ -13,7 +14,7 @@ use std::path::Path;
 fn assert_survives(dataset: &Dataset) {
     let bytes = npz::to_bytes(dataset);
     assert_eq!(bytes, npz::to_bytes(dataset), "the same dataset gives the same bytes");
-    let again = npz::from_bytes(&bytes, dataset.name()).unwrap();
+    let again = npz::from_bytes(&bytes, dataset.name(), &Context::default()).unwrap();
     assert_eq!(&again, dataset);
     assert_eq!(again.fingerprint(), dataset.fingerprint());
     assert_eq!(npz::to_bytes(&again), bytes);
@@ -56,7 +57,8 @@ fn the_bundled_datasets_survive_and_have_the_sizes_they_should() {
         ("citeseer", 3312, 4536, 3703, 6, (2110, 3668), 120),
         ("pubmed", 19717, 44324, 500, 3, (19717, 44324), 60),
     ] {
-        let dataset = npz::read(&folder.join(format!("{name}.npz")), name).unwrap();
+        let dataset =
+            npz::read(&folder.join(format!("{name}.npz")), name, &Context::default()).unwrap();
         assert_eq!((dataset.nodes(), dataset.graph().edges()), (nodes, edges), "{name}");
         assert_eq!(dataset.features().cols(), features, "{name}");
         assert_eq!(dataset.labels().classes().len(), classes, "{name}");

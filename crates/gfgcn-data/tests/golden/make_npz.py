@@ -70,3 +70,8 @@ np.savez(
     idx_to_class={0: "no"},
     **SPLIT,
 )
+
+# Matrices of SciPy as they are, which NumPy pickles.
+whole = {"adj_matrix": adjacency(both, np.float32), "attr_matrix": sp.csr_matrix(FEATURES, dtype=np.float32)}
+np.savez(HERE / "pickled_graph.npz", **whole, labels=LABELS)
+np.savez(HERE / "pickled_features.npz", **{**whole, "adj_matrix": whole["adj_matrix"].toarray()}, labels=LABELS)

@@ -1,14 +1,17 @@
-"""Writes the Parquet files under `parquet` with pyarrow and pandas.
+"""Writes the Parquet files under `parquet` with pyarrow, pandas and Polars.
 
 Every folder holds the dataset `SMALL` of `tests/tables/main.rs` as another program would
 write it: other types, codecs, page versions, nulls, an index. Run it here: python make_parquet.py
 """
 
+import random
 from pathlib import Path
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import zstandard
 
 HERE = Path(__file__).parent / "parquet"
 
@@ -56,6 +59,20 @@ def dictionary(name):
     split = pa.table({"id": strings(list(SPLIT)), "split": strings(list(SPLIT.values())).cast(category)})
     for table, content in {"edges": edges, "features": features, "labels": labels, "split": split}.items():
         pq.write_table(content, path / f"{table}.parquet", row_group_size=2)
+
+
+def polars(name):
+    """Frames of Polars, which compresses with Zstandard unless it is told not to."""
+    path = folder(name)
+    single = lambda values: pl.Series(values, dtype=pl.Float32)
+    frames = {
+        "edges": {"source": SOURCE, "target": TARGET, "weight": single(WEIGHT)},
+        "features": {"id": IDS, "x": single(X), "y": single(Y)},
+        "labels": {"id": IDS, "label": LABELS},
+        "split": {"id": list(SPLIT), "split": list(SPLIT.values())},
+    }
+    for table, columns in frames.items():
+        pl.DataFrame(columns).write_parquet(path / f"{table}.parquet")
 
 
 def pandas(name):
@@ -108,12 +125,46 @@ def refused(name):
     }.items():
         pq.write_table(pa.table({"id": ids, "wrong": column}), path / f"{kind}.parquet")
     good = pa.table({"id": ids, "x": pa.array([1.0, 2.0])})
-    pq.write_table(good, path / "zstd.parquet", compression="zstd")
+    pq.write_table(good, path / "lz4.parquet", compression="lz4")
     pq.write_table(good, path / "delta.parquet", use_dictionary=False,
                    column_encoding={"id": "DELTA_BYTE_ARRAY", "x": "PLAIN"})
 
 
+def bombs(name):
+    """Small files that stand for much: one edge six million times, and a cell of 2 MiB in each of 200 columns; and one
+    that hides 256 MiB in a page that claims to have 32 KiB."""
+    path = folder(name)
+    edge = {"source": strings(["a"] * 6_000_000), "target": strings(["b"] * 6_000_000)}
+    pq.write_table(pa.table(edge), path / "repeated.parquet", compression="zstd", row_group_size=6_000_000)
+    wide = {"id": strings(["a"]), **{f"x{k}": strings(["a" * (2 << 20)]) for k in range(200)}}
+    options = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
+    pq.write_table(pa.table(wide), path / "wide.parquet", compression="zstd", **options)
+    understated(path / "understated.parquet")
+
+
+def understated(path):
+    """Exchanges the frame of a page for a longer one that expands further, padded to the same length with an empty frame
+    that is skipped; all sizes in the headers stay as they are."""
+    random.seed(1)
+    values = [random.random() for _ in range(4096)]
+    table = pa.table({"id": pa.array([f"n{k}" for k in range(4096)]), "x": pa.array(values)})
+    options = {"use_dictionary": False, "write_statistics": False, "data_page_version": "1.0"}
+    pq.write_table(table, path, compression={"id": "zstd", "x": "zstd"}, **options)
+    whole = bytearray(path.read_bytes())
+    chunk = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    start, end = chunk.data_page_offset, chunk.data_page_offset + chunk.total_compressed_size
+    frame = whole.index(b"\x28\xb5\x2f\xfd", start)
+    bomb = zstandard.ZstdCompressor(level=19, write_content_size=False).compress(bytes(256 << 20))
+    left = end - frame - len(bomb) - 8
+    assert left >= 0, (end - frame, len(bomb))
+    whole[frame:end] = bomb + b"\x50\x2a\x4d\x18" + left.to_bytes(4, "little") + bytes(left)
+    path.write_bytes(whole)
+
+
 plain("plain", compression="none")
+plain("zstd", compression="zstd")
+plain("zstd2", compression="zstd", data_page_version="2.0", use_dictionary=False)
+polars("polars")
 plain("snappy", compression="snappy", data_page_version="2.0")
 plain("gzip", compression="gzip", use_dictionary=False)
 dictionary("dictionary")
@@ -121,3 +172,4 @@ pandas("pandas")
 integers("integers")
 long("long")
 refused("refused")
+bombs("refused")

@@ -1,12 +1,13 @@
 //! Every accepted way to write a dataset gives the same dataset.
 
-use super::{SMALL, folder, read, small, small_with};
+use super::{SMALL, folder, golden, read, small, small_with};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn_data::{TableFiles, read_split};
+use gfgcn_data::{TableFiles, npz, read_split};
 use std::io::Write;
 
 fn gzip(text: &str) -> Vec<u8> {
@@ -101,7 +102,7 @@ fn headers_are_recognised_or_left_out() {
         (
             "all nodes named",
             "src,dst,weight\na,b,0.5\nb,c,2\na,c,1\nd,a,1",
-            "name,what it is\na,yes\nb,no\nc,-1\nd,NaN\ne,yes\na,yes",
+            "name,what it is\na,yes\nb,no\nc,-1\nd,-1.0\ne,yes\na,yes",
             "node,fold\na,training\nb,valid\nc,\ne,test",
         ),
     ] {
@@ -185,8 +186,12 @@ fn a_hub_and_a_graph_without_edges_are_fine() {
     let hub: String = (1..500).map(|k| format!("{k},0\n")).collect();
     let files = [("edges.csv", hub.as_str()), ("features.csv", &features)];
     assert_eq!(read(folder(&files).path()).unwrap().graph().degree(0), 499);
-    let files = [("edges.csv", "source,target\n"), ("features.csv", &features)];
-    assert_eq!(read(folder(&files).path()).unwrap().graph().edges(), 0);
+    let matrix = "%%MatrixMarket matrix coordinate pattern general\n500 500 0\n";
+    for edges in [("edges.csv", "source,target\n"), ("edges.mtx", matrix)] {
+        let dataset = read(folder(&[edges, ("features.csv", &features)]).path()).unwrap();
+        assert_eq!(dataset.graph().edges(), 0);
+        assert_eq!(dataset.notes(), [format!("{} has no edges; every node stands alone", edges.0)]);
+    }
 }
 
 #[test]
@@ -217,7 +222,7 @@ fn a_wide_table_of_zeros_is_held_sparse() {
 #[test]
 fn a_split_can_be_read_on_its_own() {
     let folder = folder(&[("mine.tsv", "id\tsplit\nd\ttrain\nc\ttest\n")]);
-    let split = read_split(&folder.path().join("mine.tsv"), &small()).unwrap();
+    let split = read_split(&folder.path().join("mine.tsv"), &small(), &Context::default()).unwrap();
     assert_eq!((split.train(), split.test()), (&[3][..], &[2][..]));
 }
 
@@ -225,4 +230,71 @@ fn a_split_can_be_read_on_its_own() {
 fn a_folder_without_edges_is_not_one_of_tables() {
     let empty = folder(&[("features.csv", "id,x\na,1\n")]);
     assert_eq!(TableFiles::in_folder(empty.path()).unwrap(), None);
+}
+
+/// What pandas writes of data frames whose index nobody thought of (`tests/golden/make_tables.py`).
+#[test]
+fn an_index_without_a_name_is_left_out_and_said() {
+    for name in ["index", "index_twice"] {
+        let dataset = read(&golden("tables").join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let notes = dataset.notes().join("; ");
+        for file in ["edges.csv", "features.csv", "labels.csv", "split.csv"] {
+            assert!(notes.contains(&format!("{file}: the first ")), "{name}: {notes}");
+        }
+        let plain = small();
+        assert_eq!(dataset.fingerprint(), plain.fingerprint(), "{name}");
+        assert_eq!(dataset.node_ids(), plain.node_ids(), "{name}");
+        assert_eq!(dataset.feature_names(), plain.feature_names(), "{name}");
+        assert_eq!(dataset.split(), plain.split(), "{name}");
+    }
+}
+
+/// What pandas takes for missing (`tests/golden/make_tables.py`) is no class here either.
+#[test]
+fn words_for_missing_labels_are_unlabelled_and_counted() {
+    let path = |name: &str| golden("tables/missing").join(name);
+    let spellings: Vec<String> =
+        serde_json::from_slice(&std::fs::read(path("spellings.json")).unwrap()).unwrap();
+    let dataset = read(&golden("tables/missing")).unwrap();
+    let unlabelled = (0..dataset.nodes()).filter(|&node| dataset.labels().get(node).is_none());
+    let unlabelled: Vec<_> = unlabelled.map(|node| dataset.node_id(node).into_owned()).collect();
+    let expected: Vec<String> =
+        serde_json::from_slice(&std::fs::read(path("unlabelled.json")).unwrap()).unwrap();
+    assert_eq!(unlabelled, expected);
+    assert_eq!(dataset.labels().classes(), ["Nancy", "na", "none", "yes"]);
+    for word in spellings.iter().filter(|word| !word.is_empty()) {
+        let said = format!("2 labels are {word:?} and count as unlabelled");
+        assert!(dataset.notes().iter().any(|note| note.starts_with(&said)), "{said}");
+    }
+    let files = [("labels.csv", "id,label\na,?\nb,no\nc,\nd,-1\n")];
+    let dataset = read(small_with(&files).path()).unwrap();
+    let note =
+        "1 label is \"?\" and counts as unlabelled; if that is a class, give it another name";
+    assert_eq!((dataset.labels().labelled(), dataset.notes()), (vec![1], &[note.to_owned()][..]));
+}
+
+/// SciPy adds up entries of the same place (`tests/golden/make_tables.py`), and so is done here.
+#[test]
+fn repeated_entries_of_features_are_added_up_and_counted() {
+    let features = |name: &str| {
+        let files = TableFiles {
+            edges: golden("tables/repeated/edges.csv"),
+            features: golden("tables/repeated").join(name),
+            labels: None,
+            split: None,
+        };
+        files.read("test", &Context::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+    };
+    let sums = features("sums.npy");
+    assert_eq!(sums.notes(), [""; 0]);
+    for name in ["long.csv", "coordinates.mtx"] {
+        let dataset = features(name);
+        assert_eq!(dataset.fingerprint(), sums.fingerprint(), "{name}");
+        assert_eq!(dataset.notes(), ["3 repeated feature entries added up"], "{name}");
+    }
+    let archive =
+        npz::read(&golden("tables/repeated/archive.npz"), "test", &Context::default()).unwrap();
+    assert_eq!(archive.features().nonzeros(), sums.features().nonzeros());
+    assert_eq!(archive.fingerprint(), sums.fingerprint());
+    assert_eq!(archive.notes(), ["3 repeated feature entries added up"]);
 }

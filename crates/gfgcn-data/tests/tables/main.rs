@@ -13,6 +13,7 @@ mod refused;
 mod repeatable;
 mod round_trip;
 
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn_data::TableFiles;
 use std::fs;
@@ -52,7 +53,7 @@ fn small_with<C: AsRef<[u8]>>(files: &[(&str, C)]) -> TempDir {
 /// Reads a folder, or says what is wrong with it.
 fn read(folder: &Path) -> Result<Dataset, String> {
     let files = TableFiles::in_folder(folder).map_err(|e| e.to_string())?.expect("edges are there");
-    files.read("test").map_err(|e| e.to_string())
+    files.read("test", &Context::default()).map_err(|e| e.to_string())
 }
 
 fn small() -> Dataset {

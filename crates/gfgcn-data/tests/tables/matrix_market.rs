@@ -3,6 +3,7 @@
 use super::{allocation, assert_says, golden, read};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
@@ -19,7 +20,7 @@ fn matrices(edges: &str, features: &str) -> Dataset {
     let path = |name: &str| golden("matrix_market").join(name);
     let files =
         TableFiles { edges: path(edges), features: path(features), labels: None, split: None };
-    files.read("test").unwrap_or_else(|e| panic!("{e}"))
+    files.read("test", &Context::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn graph(weights: Option<&[f32]>) -> Graph {
@@ -168,6 +169,7 @@ fn a_matrix_of_features_must_be_one() {
         ("no rows", "{}0 2 0\n", &["line 2", "no rows"]),
         ("no columns", "{}2 0 0\n", &["no feature columns"]),
         ("absurd", "{}4294967295 1 0\n", &["line 2", "4294967295 rows"]),
+        ("one of many", "{}67108864 67108864 1\n1 1 1\n", &["line 2", "67108864 rows", "bytes"]),
         ("sum too large", "{}1 1 2\n1 1 3e38\n1 1 3e38\n", &["row 0", "32-bit"]),
         ("infinite", "{}1 1 1\n1 1 inf\n", &["line 3", "inf"]),
     ];

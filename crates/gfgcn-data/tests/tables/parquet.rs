@@ -1,13 +1,14 @@
 //! Parquet files of other programs (`tests/golden/make_parquet.py`) and damaged ones.
 
 use super::{allocation, assert_says, golden, read, small, small_with};
+use gfgcn::context::Context;
 use gfgcn::features::Features;
 use gfgcn_data::{Column, TableFiles, write_table};
 use std::fs;
 
 #[test]
 fn files_of_other_programs_read_as_the_same_dataset() {
-    for name in ["plain", "snappy", "gzip", "dictionary", "pandas"] {
+    for name in ["plain", "snappy", "gzip", "zstd", "zstd2", "polars", "dictionary", "pandas"] {
         let dataset = read(&golden("parquet").join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(dataset, small(), "{name}");
     }
@@ -32,7 +33,7 @@ fn the_long_layout_may_have_nulls() {
         labels: None,
         split: None,
     };
-    let dataset = files.read("test").unwrap();
+    let dataset = files.read("test", &Context::default()).unwrap();
     assert_eq!(dataset.node_ids().unwrap(), ["a", "c", "b", "d"]);
     assert_eq!(dataset.feature_names().unwrap(), ["2", "7"]);
     assert_eq!(dataset.features().nonzeros(), 3);
@@ -47,7 +48,7 @@ fn columns_that_are_not_plain_values_are_refused_by_name() {
         ("decimal", &["\"wrong\"", "Decimal"]),
         ("half", &["\"wrong\"", "Float16"]),
         ("binary", &["row 1", "\"wrong\"", "UTF-8"]),
-        ("zstd", &["\"id\"", "ZSTD", "snappy"]),
+        ("lz4", &["\"id\"", "LZ4", "zstd, snappy"]),
         ("delta", &["\"id\"", "DELTA_BYTE_ARRAY"]),
     ] {
         let bytes = fs::read(golden("parquet/refused").join(file).with_extension("parquet"));
@@ -89,7 +90,7 @@ fn bad_values_name_the_row() {
 
 #[test]
 fn a_file_cut_anywhere_is_refused() {
-    for codec in ["plain", "snappy", "gzip"] {
+    for codec in ["plain", "snappy", "gzip", "zstd", "polars"] {
         let whole = fs::read(golden("parquet").join(codec).join("features.parquet")).unwrap();
         let folder = small_with(&[("features.parquet", &whole)]);
         assert_eq!(read(folder.path()).unwrap(), small());
@@ -105,9 +106,14 @@ fn a_file_cut_anywhere_is_refused() {
 /// unnoticed (the format has no checksum here), but it must neither panic, hang nor make the reader
 /// ask for memory the file does not justify.
 fn damage_every_byte(damage: &[fn(&mut Vec<u8>, usize)]) {
-    for (codec, table) in
-        [("plain", "features"), ("snappy", "features"), ("gzip", "labels"), ("dictionary", "edges")]
-    {
+    for (codec, table) in [
+        ("plain", "features"),
+        ("snappy", "features"),
+        ("gzip", "labels"),
+        ("zstd", "features"),
+        ("zstd2", "labels"),
+        ("dictionary", "edges"),
+    ] {
         let name = format!("{table}.parquet");
         let whole = fs::read(golden("parquet").join(codec).join(&name)).unwrap();
         let folder = small_with(&[(name.as_str(), &whole)]);
@@ -141,4 +147,36 @@ fn overstated_sizes_give_a_dataset_or_an_error() {
     damage_every_byte(&[|bytes, at| {
         bytes.splice(at..=at, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
     }]);
+}
+
+/// Tables of a few kilobytes that unfold to millions of edges, or to pages of gigabytes: refused before
+/// any of it is there.
+#[test]
+fn tables_that_unfold_without_end_are_refused() {
+    for (file, table, fragments) in [
+        ("repeated", "edges", &["2 columns of 6000000 rows", "bytes"][..]),
+        ("wide", "features", &["unfold to", "at a time"]),
+    ] {
+        let bytes =
+            fs::read(golden("parquet/refused").join(file).with_extension("parquet")).unwrap();
+        assert!(bytes.len() < 64 << 10, "{file}: {}", bytes.len());
+        let name = format!("{table}.parquet");
+        let folder = small_with(&[(name.as_str(), &bytes)]);
+        let asked = allocation::bytes_asked_for(|| {
+            assert_says(file, read(folder.path()), &[&[name.as_str()], fragments].concat());
+        });
+        assert!(asked < 32 << 20, "{file}: {asked} bytes");
+    }
+}
+
+/// A page that claims to be small and is not.
+#[test]
+fn a_page_that_expands_beyond_its_size_is_refused() {
+    let whole = fs::read(golden("parquet/refused/understated.parquet")).unwrap();
+    assert!(whole.len() < 64 << 10, "{}", whole.len());
+    let folder = small_with(&[("features.parquet", &whole)]);
+    let asked = allocation::bytes_asked_for(|| {
+        assert_says("understated", read(folder.path()), &["features.parquet", "\"x\"", "expands"]);
+    });
+    assert!(asked < 64 << 20, "{asked} bytes");
 }

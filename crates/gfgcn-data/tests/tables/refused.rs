@@ -3,6 +3,7 @@
 use super::{assert_says, folder, read, small, small_with};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gfgcn::context::Context;
 use gfgcn_data::{Column, TableFiles, TableFormat, read_split, write_folder, write_table};
 use std::fs;
 use std::io::Write;
@@ -58,6 +59,13 @@ const EDGES: &[Case] = &[
         &[("edges.csv", "a,b\n\"b\"x,c\n")],
         &["line 2", "\"x,c\"", "closing quote"],
     ),
+    (
+        "an index before unknown names",
+        &[("edges.csv", ",paper,cites\n0,a,b\n")],
+        &["line 1", "first column has no name", "index=False", "source and target"],
+    ),
+    ("empty source", &[("edges.csv", ",b\n")], &["line 1", "column 1", "empty"]),
+    ("empty source, weighted", &[("edges.csv", ",b,1\n")], &["line 1", "column 1", "empty"]),
     ("old line ends", &[("edges.csv", "a,b\rb,c\r")], &["line 1", "carriage return"]),
 ];
 
@@ -114,9 +122,34 @@ const FEATURES: &[Case] = &[
         &["line 3", "\"value\"", "nan"],
     ),
     (
-        "long: entry twice",
-        &[("features.csv", "id,feature,value\na,x,1\nb,x,1\na,x,1\n")],
-        &["line 4", "\"x\"", "line 2"],
+        "long: sum too large",
+        &[("features.csv", "id,feature,value\na,x,3e38\na,x,3e38\n")],
+        &["features.csv", "row 0, column 0", "32-bit"],
+    ),
+    (
+        "an index in place of ids",
+        &[("features.csv", ",x,y\n0,1,2\n1,3,4\n")],
+        &["line 1", "first column has no name", "index=False", "call that column id"],
+    ),
+    (
+        "an index and numbered columns",
+        &[("features.csv", ",0,1\n0,1,2\n1,3,4\n")],
+        &["line 1", "first column has no name", "index=False"],
+    ),
+    (
+        "an index that was read and written again",
+        &[("features.csv", "Unnamed: 0,x,y\n0,1,2\n1,3,4\n")],
+        &["line 1", "first column has no name"],
+    ),
+    (
+        "an index and ids that are not next to it",
+        &[("features.csv", ",x,id\n0,1,a\n1,3,b\n")],
+        &["line 1", "first column has no name", "the column id first"],
+    ),
+    (
+        "column without a name after an index",
+        &[("features.csv", ",id,x,\n0,a,1,2\n")],
+        &["line 1", "column 4", "no name"],
     ),
     (
         "long: ragged",
@@ -148,6 +181,17 @@ const LABELS_AND_SPLITS: &[Case] = &[
         "three columns",
         &[("labels.csv", "id,label,more\na,x,y\n")],
         &["columns is 3", "id and label"],
+    ),
+    (
+        "an index in place of ids",
+        &[("labels.csv", ",label\n0,x\n")],
+        &["labels.csv", "line 1", "first column has no name", "id and label"],
+    ),
+    ("no id at once", &[("labels.csv", ",x\n")], &["line 1", "column 1", "empty"]),
+    (
+        "split: an index in place of ids",
+        &[("split.csv", ",split\n0,train\n")],
+        &["split.csv", "line 1", "first column has no name", "id and split"],
     ),
     ("empty split", &[("split.csv", "")], &["split.csv", "is empty"]),
     (
@@ -223,6 +267,52 @@ fn cut_gzip_garbage_after_it_and_bombs_are_refused() {
     super::allocation::assert_modest();
 }
 
+/// A table of so many nodes and what each is labelled.
+fn labelled(nodes: usize, label: impl Fn(usize) -> String) -> [(&'static str, String); 3] {
+    let table = |header: &str, cell: &dyn Fn(usize) -> String| {
+        (0..nodes).fold(header.to_owned(), |text, k| format!("{text}n{k},{}\n", cell(k)))
+    };
+    let edges = "source,target\nn0,n1\n".to_owned();
+    let features = table("id,x\n", &|k| k.to_string());
+    [("edges.csv", edges), ("features.csv", features), ("labels.csv", table("id,label\n", &label))]
+}
+
+#[test]
+fn values_and_ids_in_place_of_classes_are_refused() {
+    let values = labelled(90, |k| format!("{:.2}", (k % 60) as f64 / 7.0));
+    let parts = ["labels.csv", "measured values: 60 different", "90 nodes", "such as c"];
+    assert_says("values", read(folder(&values).path()), &parts);
+    let ids = labelled(60, |k| format!("n{k}"));
+    let parts = ["labels.csv", "look like ids: 60 different", "\"n0\" and \"n1\"", "60 nodes"];
+    assert_says("ids", read(folder(&ids).path()), &parts);
+}
+
+/// Years are classes to some; so many of them are asked about.
+#[test]
+fn many_numbers_may_be_classes() {
+    let years = labelled(600, |k| (1950 + k % 60).to_string());
+    let dataset = read(folder(&years).path()).unwrap();
+    assert_eq!(dataset.labels().classes().len(), 60);
+    assert!(dataset.notes()[0].contains("60 classes, all of them numbers (1950 to 2009)"));
+}
+
+/// Compressed, this is 61 KB.
+#[test]
+fn a_line_of_separators_is_refused_before_it_is_taken_apart() {
+    for (table, separators) in [("features", ","), ("edges", ","), ("labels", ","), ("edges", "\t")]
+    {
+        let extension = if separators == "," { "csv" } else { "tsv" };
+        let name = format!("{table}.{extension}.gz");
+        let folder =
+            small_with(&[(name.as_str(), gzip(&separators.repeat(60 << 20).into_bytes()))]);
+        let asked = super::allocation::bytes_asked_for(|| {
+            assert_says(&name, read(folder.path()), &[&name, "line 1", "more than 1048576 cells"]);
+        });
+        assert!(asked < 600 << 20, "{name}: {asked} bytes");
+    }
+    super::allocation::assert_modest();
+}
+
 #[test]
 fn folders_that_are_unclear_are_refused() {
     let find = |folder: &Path| TableFiles::in_folder(folder).unwrap_err().to_string();
@@ -249,11 +339,14 @@ fn missing_files_and_unknown_extensions_are_refused() {
         labels: Some(path(labels)),
         split: None,
     };
-    let error = |edges, labels| files(edges, labels).read("test").unwrap_err().to_string();
+    let error = |edges, labels| {
+        files(edges, labels).read("test", &Context::default()).unwrap_err().to_string()
+    };
     assert!(error("edges.xlsx", "labels.csv").contains(".parquet"));
     assert!(error("missing.csv", "labels.csv").contains("missing.csv"));
     assert!(error("features.csv", "labels.mtx").contains(".csv"));
-    let split = read_split(&path("labels.csv"), &small()).unwrap_err().to_string();
+    let split =
+        read_split(&path("labels.csv"), &small(), &Context::default()).unwrap_err().to_string();
     assert!(split.contains("line 2") && split.contains("\"yes\""), "{split}");
 }
 

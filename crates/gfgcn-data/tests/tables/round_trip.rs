@@ -2,6 +2,7 @@
 
 use super::repeatable::repeatable;
 use super::{folder, read, small};
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
@@ -250,7 +251,7 @@ fn a_dataset_without_labels_or_split_has_no_such_tables() {
 #[test]
 fn cora_survives_every_format() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/cora.npz");
-    let cora = npz::read(&path, "cora").unwrap();
+    let cora = npz::read(&path, "cora", &Context::default()).unwrap();
     for format in TableFormat::ALL {
         let folder = folder::<&str>(&[]);
         write_folder(&cora, folder.path(), format, false).unwrap();

@@ -24,9 +24,21 @@ pub struct Memory(Arc<Account>);
 
 #[derive(Debug, Default)]
 struct Account {
-    /// Bytes, where the limit is given; otherwise what the machine has free.
-    given: Option<u64>,
+    /// Where the limit comes from.
+    limit: Limit,
     state: Mutex<State>,
+}
+
+/// Where the limit of an account comes from.
+#[derive(Clone, Copy, Debug, Default)]
+enum Limit {
+    /// What the machine has free, less what matrix products set aside.
+    #[default]
+    Machine,
+    /// What the machine has free.
+    Present,
+    /// So many bytes.
+    Given(u64),
 }
 
 #[derive(Debug, Default)]
@@ -59,7 +71,22 @@ impl Memory {
 
     /// No more than so many bytes, whatever the machine has.
     pub fn limited(bytes: u64) -> Self {
-        Memory(Arc::new(Account { given: Some(bytes), state: Mutex::default() }))
+        Memory::with(Limit::Given(bytes))
+    }
+
+    /// The account of what comes before the work, such as reading the data: what the machine has free at this moment,
+    /// or this very account where its limit is given. What was read is then gone from what the machine has free when
+    /// the work first asks for memory.
+    #[must_use]
+    pub fn at_present(&self) -> Self {
+        match self.0.limit {
+            Limit::Given(_) => self.clone(),
+            Limit::Machine | Limit::Present => Memory::with(Limit::Present),
+        }
+    }
+
+    fn with(limit: Limit) -> Self {
+        Memory(Arc::new(Account { limit, state: Mutex::default() }))
     }
 
     /// Bytes that can still be reserved.
@@ -86,8 +113,38 @@ impl Memory {
 impl Account {
     fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.limit.get_or_insert_with(|| self.given.or_else(available).unwrap_or(u64::MAX));
+        let limit = || match self.limit {
+            Limit::Machine => available(set_aside()),
+            Limit::Present => available(arenas()),
+            Limit::Given(bytes) => Some(bytes),
+        };
+        state.limit.get_or_insert_with(|| limit().unwrap_or(u64::MAX));
         state
+    }
+}
+
+impl Lease {
+    /// Reserves more, for work whose needs show as it goes.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with what is needed in all, what there is, and the remedy; the lease stays as it was.
+    pub fn extend(&mut self, what: &str, bytes: u64, remedy: &'static str) -> Result<()> {
+        let mut state = self.account.state();
+        let free = state.free();
+        if bytes > free {
+            let (needed, available) = (self.bytes.saturating_add(bytes), self.bytes + free);
+            return Err(Error::Memory { what: what.to_owned(), needed, available, remedy });
+        }
+        state.reserved += bytes;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Gives some of it back, or all if that is less.
+    pub fn shrink(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.bytes);
+        self.account.state().reserved -= bytes;
+        self.bytes -= bytes;
     }
 }
 
@@ -99,9 +156,9 @@ impl Drop for Lease {
 }
 
 /// Bytes that can still be had: the least of what the machine, the control group and the process's
-/// own limit leave; `None` where the system does not say.
-fn available() -> Option<u64> {
-    let address_space = address_space().map(|space| space.saturating_sub(set_aside()));
+/// own limit leave; `None` where the system does not say. `aside` counts only where the address space is limited.
+fn available(aside: u64) -> Option<u64> {
+    let address_space = address_space().map(|space| space.saturating_sub(aside));
     [machine(), control_group(), address_space].into_iter().flatten().min()
 }
 
@@ -137,11 +194,16 @@ fn address_space() -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// Address space that is set aside and hardly touched, which counts only where the address space itself is limited:
-/// for each thread twice the last-level cache for matrix products, and an arena of the allocator's.
+/// Address space that is set aside and hardly touched: for each thread twice the last-level cache for matrix products,
+/// and an arena of the allocator's.
 fn set_aside() -> u64 {
+    2 * last_level_cache() * rayon::current_num_threads() as u64 + arenas()
+}
+
+/// The part of it that the allocator takes.
+fn arenas() -> u64 {
     const ARENA: u64 = 64 << 20;
-    (2 * last_level_cache() + ARENA) * rayon::current_num_threads() as u64
+    ARENA * rayon::current_num_threads() as u64
 }
 
 fn last_level_cache() -> u64 {
@@ -171,6 +233,20 @@ mod tests {
         assert_eq!(memory.free(), 0);
         drop((first, second));
         assert_eq!(memory.free(), 100);
+    }
+
+    #[test]
+    fn a_lease_grows_within_the_limit_and_is_given_back() {
+        let memory = Memory::limited(100 << 20);
+        let mut lease = memory.reserve("reading", 40 << 20, "stop").unwrap();
+        lease.extend("reading", 30 << 20, "stop").unwrap();
+        let error = lease.extend("reading", 50 << 20, "read less").unwrap_err().to_string();
+        assert!(error.contains("about 120 MiB") && error.contains("only 100 MiB"), "{error}");
+        lease.shrink(20 << 20);
+        assert_eq!(memory.at_present().free(), 50 << 20, "a given limit is one account");
+        drop(lease);
+        assert_eq!(memory.free(), 100 << 20);
+        assert!(Memory::of_machine().at_present().free() > 0);
     }
 
     #[test]

@@ -104,6 +104,15 @@ impl Dataset {
         self
     }
 
+    /// Attaches a note if entries of the features were there before and were added up.
+    #[must_use]
+    pub fn with_added_up(self, entries: usize) -> Self {
+        match entries {
+            0 => self,
+            entries => self.with_note(format!("{entries} repeated feature entries added up")),
+        }
+    }
+
     /// Replaces the features, for example by row-normalised ones.
     ///
     /// # Panics

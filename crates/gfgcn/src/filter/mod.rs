@@ -96,16 +96,40 @@ impl Filter {
     pub fn named(name: &str, mut given: impl FnMut(&'static str) -> Option<f64>) -> Result<Self> {
         let depth = match given("depth") {
             None => DEFAULT_DEPTH,
-            Some(depth) if depth.fract() == 0.0 && (1.0..=MAX_DEPTH as f64).contains(&depth) => {
+            Some(depth) => {
+                Filter::check_number("depth", depth)?;
                 depth as usize
             }
-            Some(depth) => return Err(depth_out_of_range(depth)),
         };
         match name {
             "sgc" => Filter::sgc(depth),
             "ssgc" => Filter::ssgc(depth, given("tau").unwrap_or(DEFAULT_TAU)),
             "dgc" => Filter::dgc(depth, given("time").unwrap_or(DEFAULT_TIME)),
             _ => Err(Error::parameter("filter", name, Filter::NAMES.join(", "))),
+        }
+    }
+
+    /// Checks a parameter by itself, whichever filters have it; those that none has are accepted.
+    ///
+    /// ```
+    /// use gfgcn::filter::Filter;
+    /// assert!(Filter::check_number("tau", 0.5).is_ok());
+    /// assert!(Filter::check_number("time", f64::NAN).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// A value that no filter takes.
+    pub fn check_number(name: &str, value: f64) -> Result<()> {
+        match name {
+            "depth" if value.fract() == 0.0 && (1.0..=MAX_DEPTH as f64).contains(&value) => Ok(()),
+            "depth" => Err(depth_out_of_range(value)),
+            "tau" if !(0.0..=1.0).contains(&value) => {
+                Err(Error::parameter("tau", value, "a number from 0 to 1"))
+            }
+            "time" if !(value > 0.0 && value.is_finite()) => {
+                Err(Error::parameter("time", value, "a positive number"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -118,9 +142,7 @@ impl Filter {
     /// 1/K Σ_{k=1..K} ((1−τ) Â^k + τ I).
     pub fn ssgc(depth: usize, tau: f64) -> Result<Self> {
         check_depth(depth)?;
-        if !(0.0..=1.0).contains(&tau) {
-            return Err(Error::parameter("tau", tau, "a number from 0 to 1"));
-        }
+        Filter::check_number("tau", tau)?;
         Ok(Filter::Ssgc { depth, tau })
     }
 
@@ -129,9 +151,7 @@ impl Filter {
         /// Beyond this the filter amplifies rounding errors over all it leaves of the features.
         const LARGEST: f64 = 1e6;
         check_depth(depth)?;
-        if !(time > 0.0 && time.is_finite()) {
-            return Err(Error::parameter("time", time, "a positive number"));
-        }
+        Filter::check_number("time", time)?;
         let filter = Filter::Dgc { depth, time };
         if filter.evaluate(-1.0).abs() > LARGEST {
             return Err(Error::parameter(

@@ -6,7 +6,7 @@
 mod sparse;
 
 pub use crate::buffer::SharedEntries;
-pub use sparse::SparseMatrix;
+pub use sparse::{SparseMatrix, repeated_entries};
 
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};

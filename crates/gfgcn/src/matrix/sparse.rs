@@ -115,6 +115,31 @@ impl SparseMatrix {
     }
 }
 
+/// How many entries of compressed rows have the column of another entry of their row, the first not counted: what
+/// [`SparseMatrix::from_csr`] adds up.
+///
+/// ```
+/// use gfgcn::matrix::repeated_entries;
+/// assert_eq!(repeated_entries(&[0, 3, 5], &[2, 0, 2, 0, 1]), 1);
+/// ```
+///
+/// # Panics
+/// If the offsets are not those of the entries.
+pub fn repeated_entries(offsets: &[usize], indices: &[u32]) -> usize {
+    let mut sorted = Vec::new();
+    let mut in_row = |window: &[usize]| {
+        let row = &indices[window[0]..window[1]];
+        if row.windows(2).all(|pair| pair[0] < pair[1]) {
+            return 0;
+        }
+        sorted.clear();
+        sorted.extend_from_slice(row);
+        sorted.sort_unstable();
+        sorted.windows(2).filter(|pair| pair[0] == pair[1]).count()
+    };
+    offsets.windows(2).map(&mut in_row).sum()
+}
+
 /// Whether rows with valid offsets have sorted, unique columns within the matrix and no zeros.
 fn is_canonical(cols: usize, offsets: &[usize], indices: &[u32], values: &[f32]) -> bool {
     offsets.par_windows(2).with_min_len(1 << 12).all(|w| {

@@ -76,9 +76,21 @@ def _list(ends: Array, weights: Any) -> Edges:
     if ends.size and ends.dtype.kind not in "iu":
         raise ValueError(f"edge_index holds node numbers, but this holds {ends.dtype}")
     if weights is not None:
-        with np.errstate(over="ignore"):
-            weights = np.require(array(weights).reshape(-1), np.float32, ["C", "A"])
+        weights = _weights(array(weights).reshape(-1))
     return Edges((indices(ends[0]), indices(ends[1]), weights))
+
+
+def _weights(values: Array) -> Array:
+    """Weights of edges in single precision; what overflows is refused with its place."""
+    if values.dtype.kind == "O":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"edge weights are real numbers: {error}") from None
+    if values.size and values.dtype.kind not in "biuf":
+        raise ValueError(f"edge weights are real numbers, but these are {values.dtype}")
+    with np.errstate(over="ignore"):
+        return np.require(values, np.float32, ["C", "A"])
 
 
 def _networkx(graph: Any) -> Edges:
@@ -86,7 +98,7 @@ def _networkx(graph: Any) -> Edges:
     place = {node: k for k, node in enumerate(nodes)}
     triples = [(place[a], place[b], 1.0 if w is None else w) for a, b, w in graph.edges(data="weight")]
     ends = np.array([(a, b) for a, b, _ in triples], dtype=np.int64).reshape(-1, 2)
-    weights = np.array([w for _, _, w in triples], dtype=np.float32)
+    weights = _weights(np.array([w for _, _, w in triples]))
     return Edges((indices(ends[:, 0]), indices(ends[:, 1]), weights), nodes=nodes)
 
 

@@ -51,6 +51,8 @@ def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = N
         )
     _check_shape(X.shape)
     if X.dtype.kind in "OSU":
+        if any(isinstance(value, (complex, np.complexfloating)) for value in X.flat):
+            raise ValueError("Complex data not supported")
         X = np.asarray(X, dtype=np.float64)
     with np.errstate(over="ignore"):  # what overflows is refused with its place
         X = np.require(X, np.float32, ["C", "A"])

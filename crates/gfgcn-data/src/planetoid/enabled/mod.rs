@@ -4,9 +4,10 @@ mod parts;
 mod pickle;
 
 use super::{Files, VALIDATION_NODES};
+use crate::reading::Reading;
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels, UNLABELLED};
 use gfgcn::features::Features;
-use gfgcn::files::read_file;
 use gfgcn::graph::MAX_NODES;
 use gfgcn::matrix::SparseMatrix;
 use gfgcn::split::Split;
@@ -15,8 +16,9 @@ use parts::OneHot;
 use std::path::{Path, PathBuf};
 
 /// Reads the files of a folder.
-pub(super) fn read(folder: &Path, name: &str) -> Result<Dataset> {
-    let bytes = |part: &str| read_file(&path_of(folder, name, part));
+pub(super) fn read(folder: &Path, name: &str, context: &Context) -> Result<Dataset> {
+    let reading = Reading::under(context)?;
+    let bytes = |part: &str| reading.read_file(&path_of(folder, name, part));
     let files = Files {
         x: &bytes("x")?,
         y: &bytes("y")?,
@@ -27,7 +29,7 @@ pub(super) fn read(folder: &Path, name: &str) -> Result<Dataset> {
         graph: &bytes("graph")?,
         test_index: &bytes("test.index")?,
     };
-    assemble(folder, name, &files)
+    assemble_under(&reading, folder, name, &files)
 }
 
 fn path_of(folder: &Path, name: &str, part: &str) -> PathBuf {
@@ -35,15 +37,30 @@ fn path_of(folder: &Path, name: &str, part: &str) -> PathBuf {
 }
 
 /// Joins the files; errors name the one they are in.
-pub(super) fn assemble(folder: &Path, name: &str, files: &Files<'_>) -> Result<Dataset> {
+pub(super) fn assemble(
+    folder: &Path,
+    name: &str,
+    files: &Files<'_>,
+    context: &Context,
+) -> Result<Dataset> {
+    assemble_under(&Reading::under(context)?, folder, name, files)
+}
+
+fn assemble_under(
+    reading: &Reading,
+    folder: &Path,
+    name: &str,
+    files: &Files<'_>,
+) -> Result<Dataset> {
     let inside =
         |part: &'static str| move |error: Error| error.in_file(path_of(folder, name, part));
-    let allx = parts::features(files.allx).map_err(inside("allx"))?;
-    let ally = parts::one_hot(files.ally).map_err(inside("ally"))?;
-    let tx = parts::features(files.tx).map_err(inside("tx"))?;
-    let ty = parts::one_hot(files.ty).map_err(inside("ty"))?;
-    let x = parts::features(files.x).map_err(inside("x"))?;
-    let y = parts::one_hot(files.y).map_err(inside("y"))?;
+    let (allx, known_repeats) = parts::features(files.allx, reading).map_err(inside("allx"))?;
+    let ally = parts::one_hot(files.ally, reading).map_err(inside("ally"))?;
+    let (tx, test_repeats) = parts::features(files.tx, reading).map_err(inside("tx"))?;
+    let ty = parts::one_hot(files.ty, reading).map_err(inside("ty"))?;
+    // Its rows are those of allx once more, and so are their repeats.
+    let (x, _) = parts::features(files.x, reading).map_err(inside("x"))?;
+    let y = parts::one_hot(files.y, reading).map_err(inside("y"))?;
     let test = parts::test_index(files.test_index).map_err(inside("test.index"))?;
 
     for (part, what, expected, found) in [
@@ -64,13 +81,17 @@ pub(super) fn assemble(folder: &Path, name: &str, files: &Files<'_>) -> Result<D
     }
 
     let places = Places::new(allx.rows(), &test).map_err(inside("test.index"))?;
-    let graph =
-        parts::graph(files.graph, places.nodes, places.phantoms).map_err(inside("graph"))?;
+    let graph = parts::graph(files.graph, places.nodes, places.phantoms, reading)
+        .map_err(inside("graph"))?;
+    // Features and labels of all nodes: as they are collected, in arrays that double, and as they stay.
+    let entries = allx.nonzeros() + tx.nonzeros();
+    reading.hold(24 * (entries + places.nodes) as u64)?;
     let labels = places.labels(&ally, &ty)?;
     let (split, unlabelled) = public_split(&labels, y.ids.len(), allx.rows(), &test)?;
     let mut dataset = Dataset::new(name, graph.graph, places.features(&allx, &tx)?, labels)?
         .with_split(split)?
-        .with_repairs(&graph.repairs);
+        .with_repairs(&graph.repairs)
+        .with_added_up(known_repeats + test_repeats);
     for (count, what) in [
         (places.phantoms, "nodes are in the graph only; kept with zero features and no label"),
         (graph.absent, "nodes are not in the graph file; kept without neighbours"),

@@ -1,20 +1,25 @@
 //! What each kind of file holds, checked by itself.
 
 use super::pickle::{Id, Pickle};
+use crate::reading::Reading;
 use gfgcn::data::UNLABELLED;
 use gfgcn::features::Features;
 use gfgcn::graph::{Graph, Repairs};
-use gfgcn::matrix::SparseMatrix;
+use gfgcn::matrix::{SparseMatrix, repeated_entries};
 use gfgcn::{Error, Result};
 
-/// Features: a SciPy CSR matrix, or a NumPy array with one row per node.
-pub(super) fn features(bytes: &[u8]) -> Result<Features> {
-    let pickle = Pickle::parse(bytes)?;
+/// Features: a SciPy CSR matrix, or a NumPy array with one row per node. Also how many entries were
+/// repeated and added up.
+pub(super) fn features(bytes: &[u8], reading: &Reading) -> Result<(Features, usize)> {
+    let pickle = Pickle::parse(bytes, reading)?;
+    // The arrays and the matrix that is made of them; those of the file may be narrower.
+    reading.hold(6 * bytes.len() as u64)?;
     let root = pickle.root();
     if pickle.is_csr(root) {
         let csr = pickle.csr(root)?;
         let matrix = SparseMatrix::from_csr(csr.shape.1, &csr.offsets, &csr.indices, &csr.values)?;
-        return Features::sparse(matrix);
+        let repeats = repeated_entries(&csr.offsets, &csr.indices);
+        return Ok((Features::sparse(matrix)?, repeats));
     }
     let array = pickle.array(root)?;
     let (rows, cols) = array.rows_and_columns()?;
@@ -24,7 +29,7 @@ pub(super) fn features(bytes: &[u8]) -> Result<Features> {
     let values = array.floats();
     let offsets: Vec<usize> = (0..=rows).map(|row| row * cols).collect();
     let indices: Vec<u32> = (0..values.len()).map(|k| (k % cols) as u32).collect();
-    Features::sparse(SparseMatrix::from_csr(cols, &offsets, &indices, &values)?)
+    Ok((Features::sparse(SparseMatrix::from_csr(cols, &offsets, &indices, &values)?)?, 0))
 }
 
 /// One-hot labels as class numbers.
@@ -37,8 +42,9 @@ pub(super) struct OneHot {
 }
 
 /// Labels: a NumPy array whose rows have at most a single 1 and otherwise zeros.
-pub(super) fn one_hot(bytes: &[u8]) -> Result<OneHot> {
-    let pickle = Pickle::parse(bytes)?;
+pub(super) fn one_hot(bytes: &[u8], reading: &Reading) -> Result<OneHot> {
+    let pickle = Pickle::parse(bytes, reading)?;
+    reading.hold(4 * bytes.len() as u64)?;
     let array = pickle.array(pickle.root())?;
     let (_, classes) = array.rows_and_columns()?;
     let id = |(row, entries): (usize, &[f32])| {
@@ -92,8 +98,13 @@ pub(super) struct Adjacency {
 ///
 /// `phantoms` of the `nodes` have neither features nor a label. At least the dict has to name
 /// them: otherwise one large number in `test.index` could ask for any amount of memory.
-pub(super) fn graph(bytes: &[u8], nodes: usize, phantoms: usize) -> Result<Adjacency> {
-    let pickle = Pickle::parse(bytes)?;
+pub(super) fn graph(
+    bytes: &[u8],
+    nodes: usize,
+    phantoms: usize,
+    reading: &Reading,
+) -> Result<Adjacency> {
+    let pickle = Pickle::parse(bytes, reading)?;
     let pairs = pickle.pairs(pickle.root())?;
     if pairs.len() < phantoms {
         return Err(Error::Data(format!(
@@ -103,6 +114,7 @@ pub(super) fn graph(bytes: &[u8], nodes: usize, phantoms: usize) -> Result<Adjac
             nodes - 1
         )));
     }
+    reading.hold((size_of::<Option<&[Id]>>() + size_of::<usize>()) as u64 * nodes as u64)?;
     let mut rows: Vec<Option<&[Id]>> = vec![None; nodes];
     let mut entries = 0;
     for &(key, value) in pairs {
@@ -122,6 +134,7 @@ pub(super) fn graph(bytes: &[u8], nodes: usize, phantoms: usize) -> Result<Adjac
             )));
         }
     }
+    reading.hold(4 * entries as u64)?;
     let mut offsets = Vec::with_capacity(nodes + 1);
     let mut neighbours = Vec::with_capacity(entries);
     offsets.push(0);
@@ -133,7 +146,8 @@ pub(super) fn graph(bytes: &[u8], nodes: usize, phantoms: usize) -> Result<Adjac
         }
         offsets.push(neighbours.len());
     }
-    let (graph, repairs) = Graph::from_csr(&offsets, &neighbours, None)?;
+    let (graph, repairs) =
+        reading.building(entries, nodes, || Graph::from_csr(&offsets, &neighbours, None))?;
     Ok(Adjacency { graph, repairs, absent: nodes - pairs.len() })
 }
 

@@ -1,5 +1,6 @@
 //! What stands for Parquet in a build without it: errors that say so.
 
+use crate::reading::Reading;
 use crate::table::{Cell, Column};
 use gfgcn::{Error, Result};
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use std::path::Path;
 pub(in crate::table) enum ParquetReader {}
 
 impl ParquetReader {
-    pub(in crate::table) fn open(path: &Path) -> Result<Self> {
+    pub(in crate::table) fn open(path: &Path, _: &Reading) -> Result<Self> {
         Err(Error::Data(
             "this build cannot read Parquet files; use a build with the feature parquet, or save \
              the table as CSV"
@@ -54,6 +55,7 @@ pub(in crate::table) fn write(_: &mut impl Write, _: usize, _: &[Column]) -> io:
 #[cfg(test)]
 mod tests {
     use crate::{Column, TableFiles, TableFormat, check_table_name, predictions, write_table};
+    use gfgcn::context::Context;
     use std::fs;
 
     #[test]
@@ -63,7 +65,7 @@ mod tests {
         fs::write(path("edges.parquet"), "PAR1").unwrap();
         fs::write(path("features.csv"), "id,x\na,1\n").unwrap();
         let tables = TableFiles::in_folder(folder.path()).unwrap().unwrap();
-        let message = tables.read("test").unwrap_err().to_string();
+        let message = tables.read("test", &Context::default()).unwrap_err().to_string();
         for fragment in ["edges.parquet", "this build cannot read Parquet files", "as CSV"] {
             assert!(message.contains(fragment), "{fragment:?} is not in {message:?}");
         }

@@ -3,14 +3,20 @@
 
 use super::input::{Input, Step};
 use super::{Id, Pickle, Value, text};
+use crate::reading::Reading;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 const NEWEST_PROTOCOL: u8 = 5;
 
+/// How often memory is asked for: between so many values.
+const VALUES_AT_A_TIME: usize = 1 << 10;
+/// A value, its places on the stack and in a list, and perhaps one in the memo.
+const MEMORY_OF_A_VALUE: usize = size_of::<Value<'static>>() + 32;
+
 /// Reads one pickle that fills the whole input.
-pub(super) fn run(bytes: &[u8]) -> Result<Pickle<'_>> {
+pub(super) fn run<'a>(bytes: &'a [u8], reading: &Reading) -> Result<Pickle<'a>> {
     let mut machine = Machine {
         input: Input::new(bytes),
         values: Vec::new(),
@@ -18,7 +24,13 @@ pub(super) fn run(bytes: &[u8]) -> Result<Pickle<'_>> {
         marks: Vec::new(),
         memo: HashMap::new(),
     };
+    let mut asked = 0;
     loop {
+        if machine.values.len() >= asked {
+            reading.grow(VALUES_AT_A_TIME * MEMORY_OF_A_VALUE)?;
+            reading.check()?;
+            asked += VALUES_AT_A_TIME;
+        }
         let at = machine.input.offset();
         let failed = |problem| Error::Format(format!("byte {at}: {problem}"));
         if let Some(root) = machine.step().map_err(failed)? {

@@ -16,6 +16,7 @@ mod machine;
 mod numpy;
 mod text;
 
+use crate::reading::Reading;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 
@@ -103,8 +104,8 @@ impl<'a> Pickle<'a> {
     ///
     /// # Errors
     /// Anything but plain data, NumPy arrays and SciPy CSR matrices; the message names the byte.
-    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self> {
-        machine::run(bytes)
+    pub(crate) fn parse(bytes: &'a [u8], reading: &Reading) -> Result<Self> {
+        machine::run(bytes, reading)
     }
 
     /// The value that was pickled.

@@ -2,9 +2,14 @@
 //! older ways of making the same objects.
 
 use super::*;
+use gfgcn::context::Context;
+
+fn parse(bytes: &[u8]) -> Result<Pickle<'_>> {
+    Pickle::parse(bytes, &Reading::under(&Context::default())?)
+}
 
 fn parsed(bytes: &[u8]) -> Pickle<'_> {
-    Pickle::parse(bytes).unwrap_or_else(|error| panic!("{error}"))
+    parse(bytes).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn integers(bytes: &[u8]) -> Vec<i64> {
@@ -14,7 +19,7 @@ fn integers(bytes: &[u8]) -> Vec<i64> {
 }
 
 fn refused(bytes: &[u8]) -> String {
-    Pickle::parse(bytes).unwrap_err().to_string()
+    parse(bytes).unwrap_err().to_string()
 }
 
 #[test]

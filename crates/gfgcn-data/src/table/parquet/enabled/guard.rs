@@ -55,12 +55,20 @@ pub(super) fn check_footer(file: &File) -> Result<u64> {
     Ok(length)
 }
 
+/// What the pages of a column unfold to.
+pub(super) struct Pages {
+    /// The size of each, in the order of the file.
+    pub(super) sizes: Vec<usize>,
+    /// The most that is held at a time: the dictionary and one page of values.
+    pub(super) held: u64,
+}
+
 /// Checks that the pages of a column lie in the file and are not larger than it justifies.
 pub(super) fn check_column(
     file: &File,
     length: u64,
     column: &ColumnChunkMetaData,
-) -> Result<(), String> {
+) -> Result<Pages, String> {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     let size = column.compressed_size();
     let (Ok(start), Ok(size)) = (u64::try_from(start), u64::try_from(size)) else {
@@ -71,18 +79,29 @@ pub(super) fn check_column(
         return Err(format!("claims {size} bytes at {start}, but the file has {length}"));
     }
     let mut at = start;
+    let mut sizes = Vec::new();
+    let (mut dictionary, mut values) = (0, 0);
     while at < end {
         let page = PageHeader::read(file, at).map_err(|e| format!("has a damaged page: {e}"))?;
         page.check((end - at).saturating_sub(page.length))?;
         at += page.length + page.compressed as u64;
+        let largest = match page.kind {
+            // The library passes over it.
+            PageHeader::INDEX => continue,
+            PageHeader::DICTIONARY => &mut dictionary,
+            _ => &mut values,
+        };
+        *largest = page.uncompressed.max(*largest);
+        sizes.push(page.uncompressed as usize);
     }
-    Ok(())
+    Ok(Pages { sizes, held: (dictionary + values) as u64 })
 }
 
 /// The numbers of a page header that decide how much is allocated.
 #[derive(Default)]
 struct PageHeader {
     length: u64,
+    kind: i64,
     uncompressed: i64,
     compressed: i64,
     encoding: i64,
@@ -90,12 +109,16 @@ struct PageHeader {
 }
 
 impl PageHeader {
+    const INDEX: i64 = 1;
+    const DICTIONARY: i64 = 2;
+
     fn read(file: &File, at: u64) -> io::Result<PageHeader> {
         let mut input = file;
         input.seek(SeekFrom::Start(at))?;
         let mut page = PageHeader::default();
         let mut header = Compact::new(BufReader::with_capacity(512, input));
         header.read_struct(&mut |path, value| match path {
+            [1] => page.kind = value,
             [2] => page.uncompressed = value,
             [3] => page.compressed = value,
             [5, 2] | [8, 4] => page.encoding = value,

@@ -8,10 +8,12 @@ mod column;
 mod guard;
 mod thrift;
 mod write;
+mod zstd;
 
 pub(in crate::table) use write::write;
 
-use crate::limits::justified;
+use crate::limits::{justified, justify_cells};
+use crate::reading::Reading;
 use crate::table::Cell;
 use crate::table::names::is_key_name;
 use column::{Cells, Kind};
@@ -45,16 +47,19 @@ pub(in crate::table) struct ParquetReader {
     batch: usize,
     at: usize,
     row: u64,
+    reading: Reading,
+    /// Bytes that the pages of the current row group take.
+    held: u64,
 }
 
 impl ParquetReader {
     /// Opens a table and checks that every column is one of plain values.
-    pub(in crate::table) fn open(path: &Path) -> Result<Self> {
+    pub(in crate::table) fn open(path: &Path, reading: &Reading) -> Result<Self> {
         let file = files::open(path)?;
-        Self::start(path, file).map_err(|e| e.in_file(path))
+        Self::start(path, file, reading).map_err(|e| e.in_file(path))
     }
 
-    fn start(path: &Path, file: File) -> Result<Self> {
+    fn start(path: &Path, file: File, reading: &Reading) -> Result<Self> {
         let length = guard::check_footer(&file)?;
         let copy = file.try_clone().map_err(Error::Read)?;
         let reader = guarded(|| SerializedFileReader::new(copy)).map_err(damaged)?;
@@ -74,9 +79,9 @@ impl ParquetReader {
             u64::try_from(group.num_rows()).ok().and_then(|rows| sum.checked_add(rows))
         });
         let cells = rows.and_then(|rows| rows.checked_mul(schema.num_columns() as u64));
-        if !cells.is_some_and(|cells| justified(cells, length)) {
+        if !cells.is_some_and(|cells| justify_cells(length, cells)) {
             return Err(Error::Format(format!(
-                "claims {} columns of {} rows, which {length} bytes cannot hold",
+                "claims {} columns of {} rows, far more than {length} bytes are about",
                 schema.num_columns(),
                 rows.map_or("more than 2^64".into(), |rows| rows.to_string()),
             )));
@@ -94,6 +99,8 @@ impl ParquetReader {
             batch: 0,
             at: 0,
             row: 0,
+            reading: reading.clone(),
+            held: 0,
         })
     }
 
@@ -132,6 +139,7 @@ impl ParquetReader {
                 self.open_group()?;
                 continue;
             }
+            self.reading.check()?;
             self.batch = self.left_in_group.min(BATCH);
             for (k, column) in self.open.iter_mut().enumerate() {
                 let batch = self.batch;
@@ -149,14 +157,32 @@ impl ParquetReader {
     fn open_group(&mut self) -> Result<()> {
         let group = self.next_group;
         self.open.clear();
+        self.reading.release(std::mem::take(&mut self.held));
+        let mut held = 0u64;
         for &(column, kind) in &self.columns {
             let chunk = self.reader.metadata().row_group(group).column(column);
-            check_compression(chunk.compression())
+            let pages = check_compression(chunk.compression())
                 .and_then(|()| guard::check_column(&self.file, self.length, chunk))
                 .map_err(|problem| self.column_error(column, &problem))?;
+            // A page of every column is held at a time.
+            held = held.saturating_add(pages.held);
+            if !justified(held, self.length) {
+                let problem = format!(
+                    "and those before it unfold to {held} bytes at a time, far more than the {} \
+                     bytes of the file are about",
+                    self.length
+                );
+                return Err(self.column_error(column, &problem));
+            }
+            // As it is in the file, expanded, and decoded.
+            self.reading.hold(3 * pages.held).map_err(|e| e.in_file(&self.path))?;
+            self.held += 3 * pages.held;
             let descriptor = chunk.column_descr_ptr();
             let opened = guarded(|| {
-                let pages = self.reader.get_row_group(group)?.get_column_page_reader(column)?;
+                let pages = match chunk.compression() {
+                    Compression::ZSTD(_) => zstd::pages(&self.file, chunk, pages.sizes)?,
+                    _ => self.reader.get_row_group(group)?.get_column_page_reader(column)?,
+                };
                 Ok(kind.open(descriptor, pages))
             });
             self.open.push(opened.map_err(|problem| self.column_error(column, &problem))?);
@@ -207,11 +233,14 @@ fn column_order(reader: &SerializedFileReader<File>) -> Vec<usize> {
 
 fn check_compression(compression: Compression) -> Result<(), String> {
     match compression {
-        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => Ok(()),
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::GZIP(_)
+        | Compression::ZSTD(_) => Ok(()),
         other => {
             let name = other.to_string();
             let name = name.split('(').next().unwrap_or_default();
-            Err(format!("is compressed with {name}; write it with snappy, gzip or none"))
+            Err(format!("is compressed with {name}; write it with zstd, snappy, gzip or none"))
         }
     }
 }

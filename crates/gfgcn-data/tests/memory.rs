@@ -1,0 +1,171 @@
+//! Readers ask for the memory that they take: compared with what the allocator really hands out.
+
+use gfgcn::context::{Cancel, Context, Memory};
+use gfgcn::data::Dataset;
+use gfgcn::{Error, Result};
+use gfgcn_data::{
+    Synthetic, SyntheticShape, TableFiles, TableFormat, npz, planetoid, read_split, write_folder,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tempfile::TempDir;
+
+/// An allocator that knows how much is in use, and the most that was.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn taken(size: usize) {
+    let live = LIVE.fetch_add(size, Ordering::Relaxed) + size;
+    PEAK.fetch_max(live, Ordering::Relaxed);
+}
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        taken(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        taken(layout.size());
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // A large block is moved by changing its pages, so that the old and the new one are never there at a time.
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        taken(size);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+type Reader = Box<dyn Fn(&Context) -> Result<Dataset>>;
+
+/// Buffers of readers and what else need not be asked for.
+const SLACK: usize = 3 << 20;
+
+/// A dataset of some megabytes in every format, and how it is read.
+fn readers(folder: &Path) -> Vec<(&'static str, Reader)> {
+    let path = |name: &str| folder.join(name);
+    let shape = SyntheticShape { nodes: 20_000, edges: 200_000, classes: 5, features: 40 };
+    let archive = path("data.npz");
+    Synthetic::new(shape, 0.8, 1).unwrap().write(&archive, false, &Context::default()).unwrap();
+    let data = npz::read(&archive, "data", &Context::default()).unwrap();
+    const BANNER: &str = "%%MatrixMarket matrix coordinate real general";
+    let mut matrix = format!("{BANNER}\n20000 20000 {}\n", data.graph().edges());
+    for (from, to, weight) in data.graph().edge_list() {
+        writeln!(matrix, "{} {} {weight}", from + 1, to + 1).unwrap();
+    }
+    fs::write(path("graph.mtx"), matrix).unwrap();
+    let mut features = format!("{BANNER}\n20000 40 800000\n");
+    let mut numbers =
+        b"\x93NUMPY\x01\0\x76\0{'descr': '<f8', 'fortran_order': False, 'shape': (20000, 40), }"
+            .to_vec();
+    numbers.resize(127, b' ');
+    numbers.push(b'\n');
+    for node in 0..20_000 {
+        for column in 0..40 {
+            let value = (node * 40 + column) as f64 / 7.0;
+            writeln!(features, "{} {} {value}", node + 1, column + 1).unwrap();
+            numbers.extend(value.to_le_bytes());
+        }
+    }
+    fs::write(path("features.mtx"), features).unwrap();
+    fs::write(path("features.npy"), numbers).unwrap();
+    let mut readers: Vec<(&'static str, Reader)> = vec![
+        ("npz", Box::new(move |context| npz::read(&archive, "data", context))),
+        ("mtx", tables(path("graph.mtx"), path("features.mtx"))),
+        ("npy", tables(path("graph.mtx"), path("features.npy"))),
+    ];
+    for (name, format) in [("csv", TableFormat::Csv), ("parquet", TableFormat::Parquet)] {
+        write_folder(&data, &path(name), format, false).unwrap();
+        let files = TableFiles::in_folder(&path(name)).unwrap().unwrap();
+        readers.push((name, Box::new(move |context| files.read("data", context))));
+    }
+    let long = path("long.csv");
+    let mut text = "id,feature,value\n".to_owned();
+    for node in 0..20_000 {
+        for column in 0..10 {
+            writeln!(text, "{node},f{},1.5", (node + column * 7) % 5000).unwrap();
+        }
+    }
+    fs::write(&long, text).unwrap();
+    readers.push(("long", tables(path("csv/edges.csv"), long)));
+    let split = path("split.csv");
+    let rows: String = (0..20_000).map(|k| format!("{k},train\n")).collect();
+    fs::write(&split, rows).unwrap();
+    readers.push((
+        "split",
+        Box::new(move |context| {
+            let ids = (0..data.nodes()).map(|k| k.to_string()).collect();
+            let named = data.clone().with_node_ids(ids)?;
+            named.clone().with_split(read_split(&split, &named, context)?)
+        }),
+    ));
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/planetoid");
+    readers
+        .push(("planetoid", Box::new(move |context| planetoid::read(&golden, "python2", context))));
+    readers
+}
+
+fn tables(edges: PathBuf, features: PathBuf) -> Reader {
+    let files = TableFiles { edges, features, labels: None, split: None };
+    Box::new(move |context| files.read("data", context))
+}
+
+fn limited(bytes: usize) -> Context {
+    Context::default().with_memory(Memory::limited(bytes as u64))
+}
+
+/// One test, because others would allocate beside it.
+#[test]
+fn readers_ask_for_what_they_take_and_give_up_where_it_is_not_there() {
+    let folder = TempDir::new().unwrap();
+    for (name, read) in readers(folder.path()) {
+        let whole = read(&Context::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        drop(read(&Context::default()));
+        let before = LIVE.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        drop(read(&Context::default()));
+        let peak = PEAK.load(Ordering::Relaxed) - before;
+
+        // The least that is enough.
+        let (mut too_little, mut enough) = (0, 1 << 32);
+        while enough - too_little > 64 << 10 {
+            let limit = (too_little + enough) / 2;
+            match read(&limited(limit)) {
+                Ok(dataset) => {
+                    assert_eq!(dataset.fingerprint(), whole.fingerprint(), "{name}");
+                    enough = limit;
+                }
+                Err(error) => {
+                    assert!(error.is_machine_failure(), "{name}: {error}");
+                    let message = error.to_string();
+                    assert!(message.contains("reading the data needs about"), "{name}: {message}");
+                    too_little = limit;
+                }
+            }
+        }
+        let copies = if name == "split" { 16 << 20 } else { 0 };
+        assert!(enough + SLACK + copies > peak, "{name}: asked for {enough}, took {peak}");
+        assert!(enough < 5 * peak + SLACK, "{name}: asked for {enough}, took {peak}");
+
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let result = read(&Context::default().with_cancel(cancel));
+        assert!(matches!(result, Err(Error::Cancelled)), "{name}: {result:?}");
+    }
+}
