@@ -56,6 +56,15 @@ pub(crate) fn save(model: &Model, path: &Path, force: bool) -> anyhow::Result<()
     Ok(model.save(path, force)?)
 }
 
+/// Some names, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 10;
+    match names.len().checked_sub(SHOWN) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..SHOWN].join(", ")),
+    }
+}
+
 /// Says which classes cannot be learnt or judged.
 fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
     let labels = dataset.labels();
@@ -65,7 +74,7 @@ fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
     }
     let with = |count: usize| {
         let classes = labels.classes().iter().zip(&counts).filter(|(_, found)| **found == count);
-        classes.map(|(class, _)| class.as_str()).collect::<Vec<_>>().join(", ")
+        listed(&classes.map(|(class, _)| class.as_str()).collect::<Vec<_>>())
     };
     let (absent, single) = (with(0), with(1));
     if !absent.is_empty() {
