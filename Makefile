@@ -41,11 +41,11 @@ $(BUILD_VENV):
 	$(PYTHON) -m venv $@
 	$@/bin/pip install --quiet "maturin>=1.16,<2"
 
-# Also what takes minutes: every model on twenty splits of each graph, property tests on other data than the last
-# time, what the crate of formats says without its features, for which everything is compiled again, and the fuzz
+# Also what takes long: every model on twenty splits of each graph, commands ended at 200 moments each and under every
+# limit of memory, property tests on other data than the last time, what the crate of formats says without its features, for which everything is compiled again, and the fuzz
 # targets for a minute each (installs cargo-fuzz).
 test-full: test
-	$(CARGO) test --workspace --test accuracy --test experiments -- --ignored
+	$(CARGO) test --workspace --test accuracy --test experiments --test cli -- --ignored
 	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --test properties --test tables
 	$(CARGO) test -p gfgcn-data --lib
 	$(MAKE) fuzz

@@ -13,6 +13,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     let message = error.to_string();
     match innermost(&error) {
         Error::Memory { .. } => PyMemoryError::new_err(message),
+        Error::Threads { .. } => PyOSError::new_err(message),
         Error::Download { .. } => PyConnectionError::new_err(message),
         Error::Read(source) | Error::Write { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(message),

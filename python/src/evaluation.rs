@@ -42,6 +42,11 @@ pub(crate) fn evaluate<'py>(
         None => None,
     };
     let outcomes = work::run(py, threads, |context| {
+        if largest_component {
+            let remedy = "use a machine with more memory, or all nodes";
+            let needed = dataset.dataset.memory();
+            context.memory().check("taking the largest component", needed, remedy)?;
+        }
         let part = largest_component.then(|| dataset.dataset.largest_component());
         let data = part.as_ref().unwrap_or(&dataset.dataset);
         let splits = match given {

@@ -1,27 +1,28 @@
-//! Ctrl-C: stop at once, but never in the middle of writing a file.
+//! Ctrl-C, and being asked to end (SIGTERM, and SIGHUP unless it is ignored): stop at once and leave nothing behind.
 
+use anyhow::Context as _;
 use gfgcn::context::{Cancel, Context, Memory};
-use std::sync::atomic::{AtomicBool, Ordering};
+use gfgcn::files::discard_pending;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// Raised by Ctrl-C; what takes long to write looks at it and cleans up after itself.
+/// Raised by Ctrl-C; long work looks at it and gives up.
 static CANCEL: LazyLock<Cancel> = LazyLock::new(Cancel::default);
-/// Whether something is under way that looks at [`CANCEL`].
-static STOPS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
-/// Held while a file is written, which is short: the bytes are in memory already.
+/// Held while a result that took long to compute is written, which is short: the bytes are in memory already.
 pub(crate) static WRITING: Mutex<()> = Mutex::new(());
 
 /// What shells expect of a program that Ctrl-C ended.
 pub(crate) const STATUS: i32 = 130;
 
 pub(crate) fn install() -> anyhow::Result<()> {
+    let hang_ups = HangUps::as_they_are();
     ctrlc::set_handler(|| {
         CANCEL.cancel();
-        if !STOPS_BY_ITSELF.load(Ordering::SeqCst) {
-            let _written = writing();
-            std::process::exit(STATUS);
-        }
-    })?;
+        let _written = writing();
+        let _ending = discard_pending();
+        std::process::exit(STATUS);
+    })
+    .context("cannot wait for Ctrl-C, perhaps for want of memory")?;
+    hang_ups.restore();
     Ok(())
 }
 
@@ -36,13 +37,40 @@ pub(crate) fn writing() -> MutexGuard<'static, ()> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs work that looks at its context; Ctrl-C then exits after it has cleaned up.
-pub(crate) fn cancellable<T>(work: impl FnOnce() -> T) -> T {
-    STOPS_BY_ITSELF.store(true, Ordering::SeqCst);
-    let result = work();
-    STOPS_BY_ITSELF.store(false, Ordering::SeqCst);
-    if CANCEL.is_cancelled() {
-        std::process::exit(STATUS);
+/// Whether the end of the terminal's session is ignored, as `nohup` asks: it must stay so.
+struct HangUps {
+    ignored: bool,
+}
+
+#[cfg(unix)]
+impl HangUps {
+    fn as_they_are() -> Self {
+        // SAFETY: a plain structure that the call fills in; nothing is changed.
+        let ignored = unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGHUP, std::ptr::null(), &raw mut action) == 0
+                && action.sa_sigaction == libc::SIG_IGN
+        };
+        HangUps { ignored }
     }
-    result
+
+    fn restore(&self) {
+        if self.ignored {
+            // SAFETY: ignoring a signal has no handler that could do something wrong.
+            unsafe {
+                libc::signal(libc::SIGHUP, libc::SIG_IGN);
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl HangUps {
+    fn as_they_are() -> Self {
+        HangUps { ignored: false }
+    }
+
+    fn restore(&self) {
+        let _ = self.ignored;
+    }
 }

@@ -12,6 +12,7 @@ mod faults;
 mod fit;
 mod inspect;
 mod interrupt;
+mod last_resort;
 mod output;
 mod paper;
 mod predict;
@@ -23,7 +24,10 @@ mod source;
 mod training;
 mod tune;
 
+pub use last_resort::LastResort;
+
 use clap::{Args, Parser, Subcommand};
+use gfgcn::context::start_threads;
 use output::Output;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -123,10 +127,10 @@ pub fn run() -> ExitCode {
 }
 
 fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
+    interrupt::context().memory().prepare();
     interrupt::install()?;
-    if let Some(threads) = cli.global.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
-    }
+    // All of them now: work that finds that there are none can only panic.
+    start_threads(cli.global.threads.map_or(0, usize::from))?;
     match &cli.command {
         Command::Evaluate(arguments) => evaluate::run(arguments, &cli.global, output),
         Command::Fit(arguments) => fit::run(arguments, &cli.global, output),

@@ -69,6 +69,12 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     {
         let _uninterrupted = interrupt::writing();
         let (path, force) = (arguments.target.path(), arguments.target.force());
+        let classes = dataset.labels().classes().len().max(predictions.classes().len()) as u64;
+        // Which class was taken for which is counted afterwards.
+        let needed =
+            predictions::write_memory(&predictions, path, nodes.len()).max(8 * classes.pow(2));
+        let remedy = "use a machine with more memory";
+        interrupt::context().memory().check("writing the predictions", needed, remedy)?;
         predictions::write(&predictions, path, force, &dataset, &nodes)?;
     }
     let report = Report {

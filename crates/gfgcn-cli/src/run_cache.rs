@@ -2,6 +2,7 @@
 
 use crate::interrupt::WRITING;
 use crate::output::Output;
+use gfgcn::files::remove_abandoned;
 use gfgcn::{Error, Result, hex};
 use gfgcn_baselines::Cache;
 use sha2::{Digest, Sha256};
@@ -24,7 +25,11 @@ pub(crate) fn folder() -> Result<PathBuf> {
 /// The runs of this very program; Ctrl-C waits while one is written. None if there is no place for them,
 /// which is said.
 pub(crate) fn open(output: &Output) -> Option<Cache> {
-    let open = || Ok(Cache::new(folder()?, program()?).holding(&WRITING));
+    let open = || {
+        let folder = folder()?;
+        remove_abandoned(&folder, None);
+        Ok(Cache::new(folder, program()?).holding(&WRITING))
+    };
     let said = |error: &Error| output.note(format!("nothing is cached: {error}"));
     open().inspect_err(said).ok()
 }

@@ -23,6 +23,14 @@ pub fn check_file_name(path: &Path) -> Result<()> {
     .in_file(path))
 }
 
+/// Bytes that [`write()`] takes at most.
+pub fn write_memory(predictions: &Predictions, path: &Path, nodes: usize) -> u64 {
+    let (nodes, classes) = (nodes as u64, predictions.classes().len() as u64);
+    // As rows, as columns or bytes, and in the file's format; ids and labels beside them.
+    let copies = if is_archive(path) { 4 } else { 3 };
+    nodes * (8 * copies * classes + 256)
+}
+
 /// Writes the predictions for the given nodes of the dataset that was predicted.
 ///
 /// A table (`.csv`, `.tsv`, `.parquet`) has the columns `id`, `label` and `score_CLASS` for each

@@ -3,6 +3,7 @@
 use crate::{BUNDLED, find, folder, remote};
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
+use gfgcn::files::put_back;
 use gfgcn::{Error, Result};
 use gfgcn_data::{TableFiles, npz, planetoid};
 use std::io;
@@ -24,6 +25,10 @@ pub fn open(dataset: &Path, data_dir: Option<&Path>, context: &Context) -> Resul
     let name = dataset.to_str().filter(|text| !text.contains(std::path::MAIN_SEPARATOR));
     if let Some(bundled) = name.and_then(find) {
         return npz::from_bytes(bundled.bytes, bundled.name, context);
+    }
+    if !dataset.exists() {
+        // A killed program may have moved it aside.
+        put_back(dataset);
     }
     if dataset.exists() {
         return open_path(dataset, context);

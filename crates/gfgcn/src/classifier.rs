@@ -5,8 +5,8 @@ use crate::data::Dataset;
 use crate::design::Design;
 use crate::driver::{Driver, Explanation, Rows, Scoring, Systems};
 use crate::error::Result;
-use crate::head::Supervision;
-use crate::model::{Model, Provenance};
+use crate::head::{Lesson, Supervision};
+use crate::model::{Model, Provenance, SAVING};
 use crate::ridge::Ridge;
 use crate::split::Split;
 
@@ -60,13 +60,16 @@ impl Classifier {
     /// a λ too large for double precision, more memory than there is, or that the work is cancelled.
     pub fn fit(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Model> {
         context.run(|| {
-            let supervision = Supervision::new(dataset.labels(), split, &self.ridge)?;
-            let driver = self.driver(dataset, &supervision);
+            let lesson = Lesson::new(dataset.labels(), split, &self.ridge)?;
+            let designs = std::slice::from_ref(&self.design);
+            Driver::check(dataset.features(), designs, context)?;
+            let driver = self.driver(dataset, &lesson);
             let _lease = context.memory().reserve(
                 "training",
-                driver.least_memory() + self.ridge.memory(split.train().len(), driver.columns(0)),
-                "train on fewer nodes, or use a machine with more memory",
+                driver.least_memory() + self.memory(&lesson, &driver),
+                "train on fewer nodes or classes, or use a machine with more memory",
             )?;
+            let supervision = Supervision::of(dataset.labels(), lesson);
             let filtered = driver.run(0..1, context)?.remove(0);
             let validation = || filtered.of(supervision.validation);
             let fitted = self.ridge.fit(
@@ -98,15 +101,24 @@ impl Classifier {
     /// # Errors
     /// As [`Classifier::fit`].
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
-        let supervision = Supervision::new(dataset.labels(), split, &self.ridge)?;
-        let driver = self.driver(dataset, &supervision);
-        let (train, targets) = (split.train().len(), supervision.targets.matrix().cols());
+        let lesson = Lesson::new(dataset.labels(), split, &self.ridge)?;
+        let driver = self.driver(dataset, &lesson);
+        let (train, targets) = (split.train().len(), dataset.labels().classes().len());
         let systems = Systems::new(1, train, driver.columns(0), targets, &self.ridge);
         Ok(driver.explain(u64::MAX, vec![systems], Scoring::Later))
     }
 
-    fn driver<'d>(&self, dataset: &'d Dataset, supervision: &Supervision<'_>) -> Driver<'d> {
-        let rows = Rows::of(supervision.nodes().collect(), dataset.nodes());
+    fn driver<'d>(&self, dataset: &'d Dataset, lesson: &Lesson<'_>) -> Driver<'d> {
+        let rows = Rows::of(lesson.nodes().collect(), dataset.nodes());
         Driver::new(dataset, std::slice::from_ref(&self.design), rows, 0)
+    }
+
+    /// Bytes beyond the filtered features.
+    fn memory(&self, lesson: &Lesson<'_>, driver: &Driver<'_>) -> u64 {
+        let sizes = lesson.sizes(driver.columns(0));
+        let threads = rayon::current_num_threads() as u64;
+        let fit = self.ridge.memory(sizes) + threads * self.ridge.shared_memory(sizes);
+        // So that a model which could be trained can be saved, too.
+        lesson.memory() + fit.max(SAVING * self.ridge.predictor_memory(sizes))
     }
 }

@@ -68,6 +68,17 @@ pub enum Error {
         remedy: &'static str,
     },
 
+    /// The system gives no more threads.
+    #[error(
+        "cannot start {threads} threads: {problem}; use fewer, or allow the program more threads or memory"
+    )]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// What the system says.
+        problem: String,
+    },
+
     /// The work was asked to give up before it was done.
     #[error("cancelled")]
     Cancelled,
@@ -169,7 +180,10 @@ impl Error {
                     | io::ErrorKind::InvalidInput
                     | io::ErrorKind::UnexpectedEof
             ),
-            Error::Write { .. } | Error::Memory { .. } | Error::Download { .. } => true,
+            Error::Write { .. }
+            | Error::Memory { .. }
+            | Error::Threads { .. }
+            | Error::Download { .. } => true,
             Error::InFile { source, .. } => source.is_machine_failure(),
             _ => false,
         }

@@ -9,10 +9,10 @@ use crate::design::Design;
 use crate::driver::{Driver, Explanation, Filtered, Rows, Scoring, Systems};
 use crate::error::{Error, Result};
 use crate::fit::Fitted;
-use crate::head::Supervision;
+use crate::head::{Lesson, Supervision};
 use crate::metrics::{Summary, test_accuracy};
-use crate::predictor::{Predictor, score_all};
-use crate::ridge::Ridge;
+use crate::predictor::{Predictor, score_all, score_memory};
+use crate::ridge::{Ridge, Sizes};
 use crate::split::Split;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -91,20 +91,23 @@ impl Evaluation {
             return Err(Error::Data("there is no split to evaluate on".into()));
         }
         context.run(|| {
-            let supervisions = self
+            let lessons = self
                 .splits
                 .iter()
                 .map(|split| {
                     split.check_test(dataset.labels())?;
-                    Supervision::new(dataset.labels(), split, &self.ridge)
+                    Lesson::new(dataset.labels(), split, &self.ridge)
                 })
-                .collect::<Result<Vec<Supervision<'_>>>>()?;
+                .collect::<Result<Vec<Lesson<'_>>>>()?;
+            Driver::check(dataset.features(), &self.designs, context)?;
             let driver = self.driver(dataset);
             let _lease = context.memory().reserve(
                 "the evaluation",
-                self.least_memory(dataset, &driver),
-                "use fewer threads or a machine with more memory",
+                self.least_memory(&lessons, dataset, &driver),
+                "use fewer threads or splits, or a machine with more memory",
             )?;
+            let supervise = |lesson| Supervision::of(dataset.labels(), lesson);
+            let supervisions = lessons.into_iter().map(supervise).collect();
             let run = Run { evaluation: self, dataset, driver, supervisions, context };
             let budget = FILTERED_BYTES.min(context.memory().free() / 2);
             let mut results = Vec::with_capacity(self.designs.len());
@@ -175,13 +178,30 @@ impl Evaluation {
         (0..self.designs.len()).map(|design| driver.columns(design)).max().unwrap_or(0)
     }
 
-    fn least_memory(&self, dataset: &Dataset, driver: &Driver<'_>) -> u64 {
-        let threads = rayon::current_num_threads() as u64;
-        let columns = self.columns(driver);
-        let (targets, nodes) = (self.score_columns(dataset) as u64, dataset.nodes() as u64);
-        driver.least_memory()
-            + threads * self.ridge.memory(self.largest_training_part(), columns)
-            + 8 * targets * (columns as u64 + nodes)
+    /// Bytes without which nothing works: one design at a time, as many of its splits side by side as there are threads,
+    /// and the predictors and scores of all of them.
+    fn least_memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset, driver: &Driver<'_>) -> u64 {
+        let threads = rayon::current_num_threads().min(lessons.len()) as u64;
+        let sizes: Vec<Sizes> =
+            lessons.iter().map(|lesson| lesson.sizes(self.columns(driver))).collect();
+        let most =
+            |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).max().unwrap_or(0);
+        let sum = |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).sum::<u64>();
+        let linear = self.ridge.kernel.is_linear();
+        let supervised: u64 = lessons.iter().map(Lesson::memory).sum();
+        let fitting = threads * most(&|sizes| self.ridge.memory(sizes))
+            + rayon::current_num_threads() as u64 * most(&|sizes| self.ridge.shared_memory(sizes));
+        let predictors = sum(&|sizes| self.ridge.predictor_memory(sizes));
+        let scoring = if linear {
+            sum(&|sizes| score_memory(true, sizes, dataset.nodes()))
+        } else {
+            // One after the other, and the scores of all.
+            most(&|sizes| score_memory(false, sizes, dataset.nodes()))
+                + sum(&|sizes| 8 * (dataset.nodes() * sizes.targets) as u64)
+        };
+        let tested: usize = self.splits.iter().map(|split| split.test().len()).sum();
+        let predictions = 4 * (self.designs.len() * tested) as u64;
+        driver.least_memory() + supervised + predictors + fitting.max(scoring) + predictions
     }
 }
 

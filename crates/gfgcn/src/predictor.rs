@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::multiply;
 use crate::matrix::Matrix;
-use crate::ridge::Solution;
+use crate::ridge::{Sizes, Solution};
 
 /// Rows of a kernel matrix that are held at a time.
 const CHUNK: usize = 1024;
@@ -93,17 +93,45 @@ impl Predictor {
         Ok(scores)
     }
 
-    /// Bytes that scoring filtered rows takes beyond them.
-    pub(crate) fn score_memory(&self, nodes: usize) -> u64 {
+    /// Bytes of what it is made of.
+    pub(crate) fn memory(&self) -> u64 {
         let bytes = match self {
-            Predictor::Linear { weights, .. } => 8 * nodes * weights.cols(),
-            Predictor::Kernel { support, .. } => {
-                let (train, features) = (support.rows(), support.cols());
-                8 * (CHUNK * (features * 2 + train) + train * features * 2 + nodes * self.targets())
+            Predictor::Linear { weights, .. } => 8 * weights.as_slice().len(),
+            Predictor::Kernel { support, coefficients, .. } => {
+                4 * support.as_slice().len() + 8 * coefficients.as_slice().len()
             }
         };
         bytes as u64
     }
+
+    /// Bytes that scoring takes beyond the filtered rows and what the driver needs for it.
+    pub(crate) fn score_memory(&self, nodes: usize) -> u64 {
+        let train = match self {
+            Predictor::Linear { .. } => None,
+            Predictor::Kernel { support, .. } => Some(support.rows()),
+        };
+        let sizes = Sizes {
+            train: train.unwrap_or(0),
+            validation: 0,
+            columns: self.inputs(),
+            targets: self.targets(),
+        };
+        score_memory(train.is_none(), sizes, nodes)
+    }
+}
+
+/// See [`Predictor::score_memory`]; of a predictor that is not there yet.
+pub(crate) fn score_memory(linear: bool, sizes: Sizes, nodes: usize) -> u64 {
+    let Sizes { train, columns, targets, .. } = sizes;
+    let bytes = if linear {
+        // The weights side by side with those of others, and again by channel; the scores.
+        8 * (2 * columns + nodes) * targets
+    } else {
+        // Rows, support vectors and copies of both near the origin; the kernel; the scores in pieces and as one.
+        let rows = CHUNK.min(nodes);
+        8 * (2 * (rows + train) * columns + rows * train + 2 * nodes * targets)
+    };
+    bytes as u64
 }
 
 /// Scores of every node by several predictors of one design of a driver; nodes × targets each.

@@ -211,7 +211,10 @@ impl Comparison<'_> {
         };
         let share = Share::of(workers);
         std::thread::scope(|scope| -> Result<()> {
-            let others: Vec<_> = (1..workers).map(|_| scope.spawn(|| share.run(work))).collect();
+            // Where the system has no more threads to give, those that there are do all of it.
+            let spawn =
+                |_| std::thread::Builder::new().spawn_scoped(scope, || share.run(work)).ok();
+            let others: Vec<_> = (1..workers).filter_map(spawn).collect();
             let mine = share.run(work);
             let joined = others.into_iter().map(|thread| match thread.join() {
                 Ok(result) => result,

@@ -4,13 +4,17 @@ use crate::output::{Output, count};
 use crate::source::{check_output, is_read};
 use crate::{Global, interrupt, shown};
 use clap::{Args, ValueEnum};
+use gfgcn::files::NewFolder;
 use gfgcn::{Error, Result};
-use gfgcn_data::{TableFiles, TableFormat, npz, write_folder};
+use gfgcn_data::{TableFiles, TableFormat, npz, write_folder, write_folder_memory};
 use gfgcn_datasets::{has_extension, open};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Convert a dataset to an .npz file or to a folder of tables
+///
+/// A folder changes as a whole or not at all, whatever interrupts. Its gfgcn-manifest.json tells when files in it are
+/// changed later; delete that if you edit them.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn data convert my-folder my.npz
@@ -23,7 +27,7 @@ pub(crate) struct Arguments {
     /// Format of the tables in a folder
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
-    /// Replace files that are there
+    /// Replace an archive or tables that are there; other files in a folder stay
     #[arg(long)]
     force: bool,
 }
@@ -68,11 +72,10 @@ fn check_folder(folder: &Path, force: bool, input: &Path) -> Result<()> {
     if is_read(folder, &[input]) {
         return refused("is the input too; write to another folder");
     }
-    match TableFiles::in_folder(folder) {
-        Ok(None) => Ok(()),
-        _ if force => Ok(()),
-        _ => refused("holds tables already; use --force to replace them"),
+    if !force && TableFiles::are_in(folder)? {
+        return refused("holds tables already; use --force to replace them");
     }
+    NewFolder::new(folder).map(drop)
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
@@ -84,13 +87,12 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     let dataset = open(&arguments.from, global.data_dir.as_deref(), &interrupt::context())?;
     dataset.notes().iter().for_each(|note| output.note(note));
-    {
-        let _uninterrupted = interrupt::writing();
-        if to_archive {
-            npz::write(&dataset, &arguments.to, arguments.force)?;
-        } else {
-            write_folder(&dataset, &arguments.to, arguments.format.into(), arguments.force)?;
-        }
+    if to_archive {
+        npz::write(&dataset, &arguments.to, arguments.force)?;
+    } else {
+        let (needed, remedy) = (write_folder_memory(&dataset), "write an .npz archive instead");
+        interrupt::context().memory().check("writing the tables", needed, remedy)?;
+        write_folder(&dataset, &arguments.to, arguments.format.into(), arguments.force)?;
     }
     let report = Report {
         dataset: dataset.name().to_owned(),

@@ -1,10 +1,10 @@
 //! `gfgcn data get`: download a dataset from its public home.
 
+use crate::Global;
 use crate::download::{DownloadOptions, download};
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::shown;
-use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::Error;
 use gfgcn_datasets::folder;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         ..DownloadOptions::default()
     };
     let downloaded = progress::show(output, "downloading", Unit::Bytes, |context| {
-        interrupt::cancellable(|| download(dataset, &folder, &options, context))
+        download(dataset, &folder, &options, context)
     })?;
     let report = Report {
         dataset: dataset.name,

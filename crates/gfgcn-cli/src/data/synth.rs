@@ -1,6 +1,5 @@
 //! `gfgcn data synth`: a synthetic dataset of any size.
 
-use crate::interrupt;
 use crate::output::{Output, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::settings::{Refusal, number};
@@ -81,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> 
     arguments.target.check(&[])?;
     let start = Instant::now();
     progress::show(output, "writing", Unit::Bytes, |context| {
-        interrupt::cancellable(|| synthetic.write(path, arguments.target.force(), context))
+        synthetic.write(path, arguments.target.force(), context)
     })?;
     let report = Report {
         output: shown::path(path),

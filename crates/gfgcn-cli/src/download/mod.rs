@@ -13,14 +13,13 @@ mod problem;
 pub use pace::Pace;
 
 use gfgcn::context::Context;
-use gfgcn::files::temporary_beside;
+use gfgcn::files::{Temporary, temporary_beside};
 use gfgcn::{Error, Result};
 use gfgcn_datasets::remote::{Pin, Remote};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::NamedTempFile;
 use ureq::http::Uri;
 
 /// No answer longer than this is taken: far more than any dataset in the list has.
@@ -169,13 +168,10 @@ fn is_there(path: &Path, pin: &Pin, replace: bool) -> Result<bool> {
 }
 
 /// Names the complete file; true if someone else has put the same content there in the meantime.
-fn put_in_place(temporary: NamedTempFile, path: &Path, pin: &Pin, replace: bool) -> Result<bool> {
-    let persisted =
-        if replace { temporary.persist(path) } else { temporary.persist_noclobber(path) };
-    match persisted {
-        Ok(_) => Ok(false),
-        Err(error) => {
-            let source = error.error;
+fn put_in_place(temporary: Temporary, path: &Path, pin: &Pin, replace: bool) -> Result<bool> {
+    match temporary.persist(path, replace) {
+        Ok(()) => Ok(false),
+        Err(source) => {
             if source.kind() == io::ErrorKind::AlreadyExists && is_there(path, pin, replace)? {
                 return Ok(true);
             }

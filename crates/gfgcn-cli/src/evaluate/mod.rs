@@ -4,11 +4,11 @@ mod models;
 mod report;
 mod trained;
 
-use crate::Global;
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::settings::{Settings, depth};
 use crate::source::{Source, SplitSource};
+use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
@@ -252,7 +252,14 @@ impl Arguments {
             Some(split) => whole.with_split(split)?,
             None => whole,
         };
-        let dataset = if self.takes_all_nodes() { whole } else { whole.largest_component() };
+        let dataset = if self.takes_all_nodes() {
+            whole
+        } else {
+            let (needed, remedy) =
+                (whole.memory(), "use a machine with more memory, or --all-nodes");
+            interrupt::context().memory().check("taking the largest component", needed, remedy)?;
+            whole.largest_component()
+        };
         let splits = match (self.split.is_given(), dataset.split()) {
             (true, Some(split)) => vec![split.clone()],
             _ => (0..u64::from(self.splits))

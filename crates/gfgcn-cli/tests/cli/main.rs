@@ -5,6 +5,10 @@ mod evaluate;
 mod everyday;
 #[cfg(unix)]
 mod faults;
+#[cfg(target_os = "linux")]
+mod kills;
+#[cfg(target_os = "linux")]
+mod limits;
 mod order;
 mod paper;
 #[cfg(unix)]

@@ -81,10 +81,26 @@ impl Running {
     /// Ctrl-C; it must end by itself, and how it did.
     #[track_caller]
     pub(crate) fn interrupt(mut self) -> Run {
-        let sent =
-            Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success(), "gfgcn {} ended by itself", self.arguments);
+        assert!(self.send("INT"), "gfgcn {} ended by itself", self.arguments);
         self.ended(PATIENCE_WITH_AN_END)
+    }
+
+    /// A signal by its name, whether it has ended by itself or not; and how it ended.
+    #[track_caller]
+    pub(crate) fn signal(mut self, name: &str) -> Run {
+        self.send(name);
+        self.ended(PATIENCE_WITH_AN_END)
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        status.is_ok_and(|status| status.contains(") Z "))
+    }
+
+    fn send(&self, signal: &str) -> bool {
+        let process = self.child.id().to_string();
+        Command::new("kill").args([&format!("-{signal}"), &process]).status().unwrap().success()
     }
 
     /// Ends it without asking.

@@ -23,12 +23,13 @@ mod nodes;
 mod parts;
 mod write;
 
-pub use write::write_folder;
+pub use write::{write_folder, write_folder_memory};
 
 use crate::reading::Reading;
 use crate::table::FileFormat;
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
+use gfgcn::files::check_parts;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use nodes::NodeIds;
@@ -52,7 +53,8 @@ impl TableFiles {
     /// read; `None` if there are no edges.
     ///
     /// # Errors
-    /// A folder that is not there, edges without features, or two files for the same table.
+    /// A folder that is not there, edges without features, two files for the same table, or files that do not belong
+    /// together by the manifest that gfgcn wrote with them.
     pub fn in_folder(folder: &Path) -> Result<Option<TableFiles>> {
         let metadata = folder.metadata().map_err(|e| Error::Read(e).in_file(folder))?;
         if !metadata.is_dir() {
@@ -69,12 +71,20 @@ impl TableFiles {
             ))
             .in_file(folder));
         };
-        Ok(Some(TableFiles {
-            edges,
-            features,
-            labels: the_only(folder, Role::Labels)?,
-            split: the_only(folder, Role::Split)?,
-        }))
+        let labels = the_only(folder, Role::Labels)?;
+        let split = the_only(folder, Role::Split)?;
+        let used = [Some(&edges), Some(&features), labels.as_ref(), split.as_ref()];
+        let used: Vec<&Path> = used.into_iter().flatten().map(PathBuf::as_path).collect();
+        check_parts(folder, &used)?;
+        Ok(Some(TableFiles { edges, features, labels, split }))
+    }
+
+    /// Whether a folder holds a table of edges, sound or not.
+    ///
+    /// # Errors
+    /// If the folder cannot be looked into.
+    pub fn are_in(folder: &Path) -> Result<bool> {
+        Ok(!Role::Edges.candidates(folder)?.is_empty())
     }
 
     /// Reads the tables into a dataset of the given name.

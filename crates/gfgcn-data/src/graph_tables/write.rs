@@ -6,23 +6,23 @@ use crate::density::is_sparse;
 use crate::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
-use gfgcn::files::check_absent;
+use gfgcn::files::{NewFolder, check_absent, listed_parts};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Writes the tables of a dataset into a folder, which is made if it is not there.
+/// Writes the tables of a dataset into a folder, which is made if it is not there, with a manifest that proves that they
+/// belong together. At every moment the folder is the old or the new one as a whole; other files in it stay.
 ///
 /// The features are written long if they are sparse, wide otherwise; labels and split only where
 /// there are any. Nodes without ids and features without names are called `0`, `1`, …. What is
 /// written reads back with the same graph, values, labels, ids and split.
 ///
 /// # Errors
-/// Tables that are there already (unless `overwrite`), or that would be mixed with the new ones
-/// when read back (always); an empty id or name, or a class whose name means "unlabelled". All of
+/// Tables that are there already (unless `overwrite`), or that gfgcn did not write and that would be mixed with the new
+/// ones when read back (always); an empty id or name, or a class whose name means "unlabelled". All of
 /// this is found before anything is written.
 pub fn write_folder(
     dataset: &Dataset,
@@ -52,13 +52,14 @@ pub fn write_folder(
     if let Some(split) = dataset.split() {
         tables.push((Role::Split, split_columns(split, &ids)));
     }
-    let file = |role: Role| folder.join(format!("{}.{format}", role.stem()));
+    let file = |role: Role| format!("{}.{format}", role.stem());
+    let ours: Vec<PathBuf> = listed_parts(folder).iter().map(|part| folder.join(part)).collect();
     for role in Role::ALL {
         let written = tables.iter().any(|&(table, _)| table == role);
         for path in role.candidates(folder)? {
             if !overwrite {
                 check_absent(&path, false)?;
-            } else if !written || path != file(role) {
+            } else if !ours.contains(&path) && (!written || path != folder.join(file(role))) {
                 return Err(Error::Data(
                     "belongs to another dataset and would be mixed with this one; remove it or \
                      choose another folder"
@@ -68,9 +69,25 @@ pub fn write_folder(
             }
         }
     }
-    fs::create_dir_all(folder)
-        .map_err(|source| Error::Write { path: folder.to_owned(), source })?;
-    tables.iter().try_for_each(|(role, columns)| write_table(&file(*role), overwrite, columns))
+    let mut new = NewFolder::new(folder)?;
+    for (role, columns) in &tables {
+        new.put(&file(*role), |path| write_table(path, false, columns))?;
+    }
+    new.finish()
+}
+
+/// Bytes that [`write_folder`] takes at most besides the dataset.
+pub fn write_folder_memory(dataset: &Dataset) -> u64 {
+    let (nodes, features) = (dataset.nodes() as u64, dataset.features());
+    let (columns, entries) = (features.cols() as u64, features.nonzeros() as u64);
+    let text = size_of::<Cow<str>>() as u64;
+    // A table is columns of texts and numbers. Features are long, with a row for each feature and node at least, or wide.
+    let long = (entries + columns + nodes) * (2 * 16 + 2 * text + 4);
+    let edges = dataset.graph().edges() as u64 * (2 * text + 4);
+    let wide = nodes * columns * 4 + nodes * text;
+    // The names of nodes and features, and those of the tables' rows again.
+    let names = (nodes + columns) * (text + 24) + 4 * nodes * text;
+    edges + names + if is_written_long(features) { long } else { wide }
 }
 
 fn check_names(what: &str, names: &[Cow<str>]) -> Result<()> {
@@ -113,8 +130,7 @@ fn feature_columns<'a>(
     ids: &'a [Cow<str>],
     names: &'a [Cow<str>],
 ) -> Vec<Column<'a>> {
-    let cells = features.rows() as u64 * features.cols() as u64;
-    let sparse = matches!(features, Features::Sparse(_)) && is_sparse(features.nonzeros(), cells);
+    let sparse = is_written_long(features);
     // Each layout has names that it would not give back: a wide table must not look like a long
     // one, and a long one sorts features that are integers.
     let looks_long = names::are_long_features(&[&[Cow::Borrowed("id")], names].concat());
@@ -125,6 +141,12 @@ fn feature_columns<'a>(
     } else {
         wide_columns(features, ids, names)
     }
+}
+
+/// Whether there are so few entries other than zero that a row for each is shorter.
+fn is_written_long(features: &Features) -> bool {
+    let cells = features.rows() as u64 * features.cols() as u64;
+    matches!(features, Features::Sparse(_)) && is_sparse(features.nonzeros(), cells)
 }
 
 fn wide_columns<'a>(

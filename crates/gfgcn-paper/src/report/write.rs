@@ -1,15 +1,15 @@
 //! The report as a folder of files.
 
 use super::{Report, html, svg, text};
-use gfgcn::files::{temporary_beside, write_atomically};
+use gfgcn::files::{NewFolder, write_atomically};
 use gfgcn::{Error, Result};
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Writes `index.html`, `report.json`, `tables/*.csv`, `tables/*.md` and `figures/*.svg` to a folder,
-/// which is made if it is not there. Files of the same names are replaced, each as a whole.
+/// which is made if it is not there. A report that is there is replaced as a whole; other files stay.
 ///
 /// # Errors
 ///
@@ -18,39 +18,32 @@ use std::path::Path;
 pub fn write(report: &Report, folder: &Path) -> Result<()> {
     check_ids("table", report.tables.iter().map(|table| &table.id))?;
     check_ids("figure", report.figures.iter().map(|figure| &figure.id))?;
-    let (tables, figures) = (folder.join("tables"), folder.join("figures"));
-    for folder in [&tables, &figures] {
-        fs::create_dir_all(folder)
-            .map_err(|source| Error::Write { path: folder.clone(), source })?;
-    }
-    for table in &report.tables {
-        put(&tables.join(format!("{}.csv", table.id)), &text::csv(table))?;
-        put(&tables.join(format!("{}.md", table.id)), &text::markdown(table))?;
-    }
-    for figure in &report.figures {
-        put(&figures.join(format!("{}.svg", figure.id)), &svg::figure(figure))?;
-    }
     let json = serde_json::to_string_pretty(report)
         .map_err(|error| Error::Write { path: folder.join("report.json"), source: error.into() })?;
-    put(&folder.join("report.json"), &(json + "\n"))?;
-    // Last: whoever finds the page finds all that it links to.
-    put(&folder.join("index.html"), &html::page(report))
+    let mut new = NewFolder::new(folder)?;
+    let mut put = |name: &str, content: &str| {
+        let write = |file: &mut BufWriter<&File>| file.write_all(content.as_bytes());
+        new.put(name, |path| write_atomically(path, false, write))
+    };
+    for table in &report.tables {
+        put(&format!("tables/{}.csv", table.id), &text::csv(table))?;
+        put(&format!("tables/{}.md", table.id), &text::markdown(table))?;
+    }
+    for figure in &report.figures {
+        put(&format!("figures/{}.svg", figure.id), &svg::figure(figure))?;
+    }
+    put("report.json", &(json + "\n"))?;
+    put("index.html", &html::page(report))?;
+    new.finish()
 }
 
-/// Notices before long work that a report could not be written to a folder, which is made if it is not
-/// there.
+/// Notices before long work that a report could not be written to a folder.
 ///
 /// # Errors
 ///
 /// If the folder cannot be made or written to.
 pub fn check(folder: &Path) -> Result<()> {
-    let failed = |source| Error::Write { path: folder.to_owned(), source };
-    fs::create_dir_all(folder).map_err(failed)?;
-    temporary_beside(&folder.join("index.html")).map(drop).map_err(failed)
-}
-
-fn put(path: &Path, content: &str) -> Result<()> {
-    write_atomically(path, true, |file| file.write_all(content.as_bytes()))
+    NewFolder::new(folder).map(drop)
 }
 
 /// Ids become names of files and links.

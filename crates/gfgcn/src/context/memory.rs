@@ -43,8 +43,8 @@ enum Limit {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bytes that could be had when the account was first asked. Not asked for again: what work has given back, the
-    /// process may still hold.
+    /// Bytes that could be had when the first of the present leases was taken, or the account was last asked while
+    /// there were none. Not asked for again in between: some of what is reserved is in use by then.
     limit: Option<u64>,
     reserved: u64,
 }
@@ -64,7 +64,8 @@ pub struct Lease {
 }
 
 impl Memory {
-    /// What the machine, the control group and the limits of the process leave when it is first asked for.
+    /// What the machine, the control group and the limits of the process leave when the first lease is taken, and again
+    /// when there is none any more: data that are read in between count as used.
     pub fn of_machine() -> Self {
         Memory::default()
     }
@@ -89,9 +90,26 @@ impl Memory {
         Memory(Arc::new(Account { limit, state: Mutex::default() }))
     }
 
+    /// Has the process use its address space sparingly where that is limited (`ulimit -v`): to be called before the
+    /// first threads are started, which is when the allocator takes the most of it.
+    pub fn prepare(&self) {
+        if !matches!(self.0.limit, Limit::Given(_)) && limit_of_address_space().is_some() {
+            heap::be_frugal();
+        }
+    }
+
     /// Bytes that can still be reserved.
     pub fn free(&self) -> u64 {
         self.0.state().free()
+    }
+
+    /// Refuses work that does not fit, without reserving anything for it. Small work is not worth asking the system for.
+    ///
+    /// # Errors
+    /// As [`Memory::reserve`].
+    pub fn check(&self, what: &str, bytes: u64, remedy: &'static str) -> Result<()> {
+        const SMALL: u64 = 1 << 20;
+        if bytes <= SMALL { Ok(()) } else { self.reserve(what, bytes, remedy).map(drop) }
     }
 
     /// Reserves memory for some work until the lease is dropped.
@@ -113,12 +131,14 @@ impl Memory {
 impl Account {
     fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let limit = || match self.limit {
-            Limit::Machine => available(set_aside()),
-            Limit::Present => available(arenas()),
-            Limit::Given(bytes) => Some(bytes),
-        };
-        state.limit.get_or_insert_with(|| limit().unwrap_or(u64::MAX));
+        if state.limit.is_none() || state.reserved == 0 {
+            let limit = match self.limit {
+                Limit::Machine => available(SMALL_THINGS + for_products()),
+                Limit::Present => available(SMALL_THINGS),
+                Limit::Given(bytes) => Some(bytes),
+            };
+            state.limit = Some(limit.unwrap_or(u64::MAX));
+        }
         state
     }
 }
@@ -156,10 +176,13 @@ impl Drop for Lease {
 }
 
 /// Bytes that can still be had: the least of what the machine, the control group and the process's
-/// own limit leave; `None` where the system does not say. `aside` counts only where the address space is limited.
+/// own limit leave; `None` where the system does not say. `aside` counts only where the address space is limited. Memory
+/// that the allocator holds in stock is free too.
 fn available(aside: u64) -> Option<u64> {
+    let in_memory = [machine(), control_group()].into_iter().flatten().min();
+    let in_memory = in_memory.map(|bytes| bytes + heap::in_stock());
     let address_space = address_space().map(|space| space.saturating_sub(aside));
-    [machine(), control_group(), address_space].into_iter().flatten().min()
+    [in_memory, address_space].into_iter().flatten().min()
 }
 
 fn machine() -> Option<u64> {
@@ -185,31 +208,91 @@ fn left_in_control_group(limit: &str, used: &str, statistics: &str) -> Option<u6
     Some(limit.trim().parse::<u64>().ok()?.saturating_sub(used.saturating_sub(cached)))
 }
 
-/// What `ulimit -v` leaves.
-fn address_space() -> Option<u64> {
+/// What `ulimit -v` says.
+fn limit_of_address_space() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
-    let limit: u64 = line["Max address space".len()..].split_whitespace().next()?.parse().ok()?;
+    line["Max address space".len()..].split_whitespace().next()?.parse().ok()
+}
+
+/// What `ulimit -v` leaves.
+///
+/// What is used must not depend on the limit, or more of it could leave less: so the allocator is told first not to take
+/// address space that it does not need, which it would do only where there is enough.
+pub(super) fn address_space() -> Option<u64> {
+    let limit = limit_of_address_space()?;
+    heap::be_frugal();
     let used = kilobytes_after(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
     Some(limit.saturating_sub(used))
 }
 
-/// Address space that is set aside and hardly touched: for each thread twice the last-level cache for matrix products,
-/// and an arena of the allocator's.
-fn set_aside() -> u64 {
-    2 * last_level_cache() * rayon::current_num_threads() as u64 + arenas()
+/// Address space for all that is not worth counting.
+const SMALL_THINGS: u64 = 12 << 20;
+
+/// Address space that matrix products will take and hardly touch: for each thread twice the last-level cache.
+fn for_products() -> u64 {
+    2 * last_level_cache() * rayon::current_num_threads() as u64
 }
 
-/// The part of it that the allocator takes.
-fn arenas() -> u64 {
-    const ARENA: u64 = 64 << 20;
-    ARENA * rayon::current_num_threads() as u64
-}
-
+/// Bytes of last-level cache in the whole machine, as the library for matrix products counts them.
 fn last_level_cache() -> u64 {
-    let size = fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size");
-    let kilobytes = size.ok().and_then(|size| size.trim().strip_suffix('K')?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
+    let read = |cache: &str| {
+        let file = format!("/sys/devices/system/cpu/cpu0/cache/{cache}");
+        fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
+    };
+    let kilobytes =
+        read("index3/size").and_then(|size| size.strip_suffix('K')?.parse::<u64>().ok());
+    let sharing = read("index3/shared_cpu_list").map_or(1, |list| count_of(&list)).max(1);
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    kilobytes.unwrap_or(0) * 1024 * count_of(online.trim()).div_ceil(sharing).max(1)
+}
+
+/// How many numbers a list such as `0-3,8` has.
+fn count_of(list: &str) -> u64 {
+    let of_range = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+        Some(last.saturating_sub(first) + 1)
+    };
+    list.split(',').filter_map(of_range).sum()
+}
+
+/// The allocator's habits.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod heap {
+    use std::sync::Once;
+
+    /// Arrays of this size are mappings of their own, which are given back when they are freed.
+    const LARGE: libc::c_int = 1 << 20;
+
+    /// No address space beyond what is asked for: not 64 MB for each thread, and nothing kept of large arrays.
+    pub(super) fn be_frugal() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            // SAFETY: the calls change what the allocator does from now on, and nothing that it has done.
+            unsafe {
+                libc::mallopt(libc::M_ARENA_MAX, 1);
+                libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+                libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE);
+            }
+        });
+    }
+
+    /// Bytes that were freed and not given back to the system.
+    pub(super) fn in_stock() -> u64 {
+        // SAFETY: the call only counts. Its numbers are of 32 bits, and wrap: less than there is, never more.
+        let counted = unsafe { libc::mallinfo() };
+        u64::from(counted.fordblks as u32)
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+mod heap {
+    pub(super) fn be_frugal() {}
+
+    pub(super) fn in_stock() -> u64 {
+        0
+    }
 }
 
 fn kilobytes_after(text: &str, name: &str) -> Option<u64> {
@@ -247,6 +330,11 @@ mod tests {
         drop(lease);
         assert_eq!(memory.free(), 100 << 20);
         assert!(Memory::of_machine().at_present().free() > 0);
+    }
+
+    #[test]
+    fn lists_of_processors_are_counted() {
+        assert_eq!(["0-1", "0", "0-3,8,10-11", ""].map(count_of), [2, 1, 7, 0]);
     }
 
     #[test]

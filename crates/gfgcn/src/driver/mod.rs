@@ -119,6 +119,16 @@ impl<'d> Driver<'d> {
         driver
     }
 
+    /// Refuses designs for which features would have to be scaled that do not fit a second time: making the driver
+    /// takes that memory, and what the driver needs is only known when it is made.
+    pub(crate) fn check(features: &Features, designs: &[Design], context: &Context) -> Result<()> {
+        let channels = designs.iter().flat_map(Design::channels);
+        let scaled = distinct(channels.map(|c| c.rows).filter(|&rows| rows != RowScaling::Plain));
+        let needed = scaled.len() as u64 * features.memory();
+        let remedy = "take the features as they are, or use a machine with more memory";
+        context.memory().check("scaling the features", needed, remedy)
+    }
+
     /// Filters from the side of the features whatever it costs, so that the filtered features of a node do not
     /// depend on which others are asked for.
     #[must_use]

@@ -157,15 +157,10 @@ pub fn build_memory(entries: usize, nodes: usize) -> u64 {
     arcs + rows + next
 }
 
-/// Refuses a graph that cannot be built in the memory that is free. Small ones are not worth asking the system for.
+/// Refuses a graph that cannot be built in the memory that is free.
 fn check_memory(entries: usize, nodes: usize) -> Result<()> {
-    const SMALL: u64 = 64 << 20;
-    let bytes = build_memory(entries, nodes);
-    if bytes > SMALL {
-        let remedy = "use a smaller graph, or a machine with more memory";
-        drop(Memory::of_machine().reserve("building the graph", bytes, remedy)?);
-    }
-    Ok(())
+    let remedy = "use a smaller graph, or a machine with more memory";
+    Memory::of_machine().check("building the graph", build_memory(entries, nodes), remedy)
 }
 
 fn check_sizes(rows: Rows<'_>) -> Result<()> {

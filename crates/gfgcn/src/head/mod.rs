@@ -5,7 +5,7 @@
 
 mod supervision;
 
-pub(crate) use supervision::Supervision;
+pub(crate) use supervision::{Lesson, Supervision};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -42,10 +42,7 @@ impl Head {
 
     /// The number of target columns.
     pub fn columns(&self) -> usize {
-        match self.names().len() {
-            2 => 1,
-            classes => classes,
-        }
+        columns_of(self.names().len())
     }
 
     /// The class that a row of scores stands for: with one column for two classes its sign; with one per
@@ -80,6 +77,11 @@ impl Head {
         });
         Targets { head: self.clone(), classes, matrix }
     }
+}
+
+/// The number of target columns of so many classes.
+pub(crate) fn columns_of(classes: usize) -> usize {
+    if classes == 2 { 1 } else { classes }
 }
 
 /// What some nodes are to be.

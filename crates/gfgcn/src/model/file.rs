@@ -5,9 +5,10 @@
 //! tensor or stray entry goes unnoticed.
 
 use super::{Model, Provenance};
+use crate::context::Memory;
 use crate::design::Design;
 use crate::error::{Error, Result};
-use crate::files::{read_file, write_atomically};
+use crate::files::{open, read_file, write_atomically};
 use crate::head::Head;
 use crate::hex::hex;
 use crate::matrix::Matrix;
@@ -19,6 +20,12 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
+
+/// A model that is saved is there as many times: itself, its tensors as bytes, and the file.
+pub(crate) const SAVING: u64 = 3;
+/// The same for one that is read: the file, itself, and what the file must be again, with its parts; names in its header
+/// are longer in memory.
+const LOADING: u64 = 5;
 
 /// The version of the file's layout. Files of another one are refused, not guessed at.
 const SCHEMA: u32 = 2;
@@ -45,7 +52,12 @@ struct Version {
 
 impl Model {
     /// Writes the model; an existing file is only replaced with `overwrite`.
+    ///
+    /// # Errors
+    /// A file that is there, that cannot be written, or too little memory to write it from.
     pub fn save(&self, path: &Path, overwrite: bool) -> Result<()> {
+        let needed = (SAVING - 1) * self.predictor.memory();
+        check_memory("saving the model", needed).map_err(|error| error.in_file(path))?;
         let bytes = self.to_bytes();
         write_atomically(path, overwrite, |file| file.write_all(&bytes))
     }
@@ -53,8 +65,10 @@ impl Model {
     /// Reads a model.
     ///
     /// # Errors
-    /// Not a model file, one of a later version, or any damage.
+    /// Not a model file, one of a later version, any damage, or too little memory.
     pub fn load(path: &Path) -> Result<Self> {
+        let length = open(path)?.metadata().map_err(|e| Error::Read(e).in_file(path))?.len();
+        check_memory("reading the model", LOADING * length).map_err(|e| e.in_file(path))?;
         Model::from_bytes(&read_file(path)?).map_err(|error| error.in_file(path))
     }
 
@@ -84,6 +98,7 @@ impl Model {
                 "{why}; the file is damaged or not a gfgcn model, train it again"
             ))
         };
+        check_memory("reading the model", (LOADING - 1) * bytes.len() as u64)?;
         let (_, metadata) = SafeTensors::read_metadata(bytes)
             .map_err(|e| damaged(&format!("not a safetensors file ({e})")))?;
         let header = metadata
@@ -120,6 +135,10 @@ impl Model {
         }
         Ok(model)
     }
+}
+
+fn check_memory(what: &str, needed: u64) -> Result<()> {
+    Memory::of_machine().check(what, needed, "use a machine with more memory")
 }
 
 fn to_json(header: &Header) -> String {

@@ -3,6 +3,7 @@
 mod file;
 mod predict;
 
+pub(crate) use file::SAVING;
 pub use predict::Predictions;
 
 use crate::design::Design;

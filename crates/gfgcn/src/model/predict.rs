@@ -71,12 +71,18 @@ impl Model {
     /// If the number of features differs (without names), no name is in common, scores are not finite, there
     /// is too little memory, or the work is cancelled.
     pub fn predict(&self, dataset: &Dataset, context: &Context) -> Result<Predictions> {
-        let (features, notes) = self.match_features(dataset)?;
         context.run(|| {
+            if dataset.feature_names().is_some_and(|names| Some(names) != self.feature_names()) {
+                let (needed, remedy) =
+                    (dataset.features().memory(), "use a machine with more memory");
+                context.memory().check("matching the features by name", needed, remedy)?;
+            }
+            let (features, notes) = self.match_features(dataset)?;
             let linear = self.predictor.weights().is_some();
             let rows = if linear { Rows::of(Vec::new(), dataset.nodes()) } else { Rows::All };
             let columns = if linear { self.predictor.targets() } else { 0 };
             let designs = std::slice::from_ref(&self.design);
+            Driver::check(&features, designs, context)?;
             let driver = Driver::on(dataset.graph(), &features, designs, rows, columns);
             let _lease = context.memory().reserve(
                 "predicting",

@@ -23,6 +23,9 @@ use crate::linalg::{ShiftedFactor, Tridiagonal, gram_of_columns, multiply, multi
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 
+/// Left-out nodes that a thread judges at a time.
+pub(crate) const LEFT_OUT_AT_A_TIME: usize = 128;
+
 /// The ridge problems of all λ for one set of training nodes.
 #[derive(Clone, Debug)]
 pub struct RidgePath {
@@ -202,8 +205,7 @@ impl RidgePath {
         visit: impl Fn(&mut S, usize, &[f64]) + Sync,
         combine: impl Fn(&mut S, S),
     ) -> Result<Vec<Option<S>>> {
-        /// Nodes per task.
-        const CHUNK: usize = 128;
+        const CHUNK: usize = LEFT_OUT_AT_A_TIME;
         let factors = self.factors(penalties);
         let t = self.targets.cols();
         let solutions = self.rotated_solutions(&factors);

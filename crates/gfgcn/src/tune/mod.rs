@@ -17,10 +17,10 @@ use crate::driver::{Driver, Explanation, Rows, Scoring, Systems, distinct};
 use crate::error::{Error, Result};
 use crate::filter::{DEFAULT_DEPTH, DEFAULT_TAU, DEFAULT_TIME, Filter, Tolerance};
 use crate::graph::Operator;
-use crate::head::Supervision;
+use crate::head::{Lesson, Supervision};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
-use crate::ridge::{Ridge, no_usable_penalty, penalty_grid};
+use crate::ridge::{PENALTIES, Ridge, no_usable_penalty, penalty_grid};
 use crate::split::Split;
 use judge::Trials;
 use rayon::prelude::*;
@@ -164,12 +164,13 @@ impl Search {
             return Err(Error::Data("there is no combination to search".into()));
         }
         context.run(|| {
+            Driver::check(dataset.features(), &self.designs, context)?;
             let screening = self.screening(dataset, split);
             let sample = screening.sample(dataset, split)?;
             let _lease = context.memory().reserve(
                 "the search",
-                self.least_memory(dataset, split, sample.as_ref(), screening.finalists()),
-                "train on fewer nodes, or use a machine with more memory",
+                self.least_memory(dataset, split, sample.as_ref(), screening.finalists())?,
+                "train on fewer nodes or classes, or use a machine with more memory",
             )?;
             let (tried, left_out) = (combinations.len(), self.combinations(0).len());
             let course = Course { dataset, intercept: self.intercept, context };
@@ -250,20 +251,38 @@ impl Search {
         split: &Split,
         sample: Option<&Split>,
         finalists: usize,
-    ) -> u64 {
+    ) -> Result<u64> {
         let threads = rayon::current_num_threads();
         let train = split.train().len();
         let first = sample.unwrap_or(split).train();
         let driver = self.driver(dataset, first);
         let columns = (0..self.designs.len()).map(|k| driver.columns(k)).max().unwrap_or(0);
-        let linear = self.combinations(train).iter().all(|c| c.kernel.is_linear());
+        let combinations = self.combinations(train);
+        let linear = combinations.iter().all(|c| c.kernel.is_linear());
         let kernel = if linear { Kernel::Linear } else { Kernel::Cosine };
-        let ridge = Ridge { kernel, ..Ridge::default() };
-        let heats = threads as u64 * ridge.memory(first.len(), columns);
-        let finals = finalists as u64 * 4 * (train * columns) as u64
-            + threads.min(finalists) as u64 * ridge.memory(train, columns);
-        let solving = if sample.is_some() { heats.max(finals) } else { heats };
-        driver.least_memory() + solving
+        let ridge = Ridge { kernel, intercept: self.intercept, ..Ridge::default() };
+        // Of so many designs at a time: the features are there once more while a kernel is tried, and which nodes
+        // were right at each λ stays.
+        let trying = |part: &Split, combinations: usize, at_once: usize| -> Result<u64> {
+            let lesson = Lesson::new(dataset.labels(), part, &ridge)?;
+            let (sizes, nodes) = (lesson.sizes(columns), part.train().len() as u64);
+            let kept = PENALTIES as u64 * (4 * nodes + nodes / 8 + 64);
+            let one = ridge.memory(sizes) + 8 * nodes * columns as u64 + kept;
+            Ok(lesson.memory()
+                + at_once as u64 * one
+                + threads as u64 * ridge.shared_memory(sizes)
+                + combinations as u64 * kept)
+        };
+        let solving = match sample {
+            None => trying(split, combinations.len(), threads)?,
+            Some(sample) => {
+                let at_once = threads.min(finalists);
+                let finals = at_once as u64 * 4 * (train * columns) as u64
+                    + trying(split, finalists, at_once)?;
+                trying(sample, combinations.len(), threads)?.max(finals)
+            }
+        };
+        Ok(driver.least_memory() + solving)
     }
 
     fn combinations(&self, train: usize) -> Vec<Combination> {

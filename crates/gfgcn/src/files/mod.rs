@@ -1,10 +1,23 @@
-//! Opening and writing files with care: no hanging on a FIFO, no half-written output.
+//! Opening and writing files with care: no hanging on a FIFO, no half-written output, no mix of old and new.
+//!
+//! A file is written beside its place, synced and renamed ([`write_atomically`]); so is a folder of files that belong
+//! together ([`NewFolder`]). What was on its way when the program was asked to end is removed then
+//! ([`discard_pending`]); what a killed program left is removed by the next one that writes to the same place.
+
+mod folder;
+mod manifest;
+mod pending;
+mod temporary;
+
+pub use folder::{NewFolder, put_back};
+pub use manifest::{MANIFEST, check_parts, listed_parts};
+pub use pending::{Ending, discard_pending, try_discard_pending};
+pub use temporary::{Temporary, remove_abandoned, temporary_beside};
 
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
-use tempfile::NamedTempFile;
 
 /// Opens a regular file; a directory, FIFO or device is refused instead of hanging on it.
 pub fn open(path: &Path) -> Result<File> {
@@ -26,31 +39,6 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes).map_err(|e| Error::Read(e).in_file(path))?;
     Ok(bytes)
-}
-
-/// A hidden file in the target's folder, deleted when dropped: to be filled and then renamed to the
-/// target, so that the target is never half written.
-pub fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "not a file name");
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(path.file_name().ok_or_else(no_name)?);
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".partial");
-    // Temporary files are for their owner only by default; a result is a plain file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder).map_err(without_path)
-}
-
-/// The system's own error: the name of a temporary file tells nobody anything.
-fn without_path(error: io::Error) -> io::Error {
-    let cause = error.get_ref().and_then(|inner| inner.source());
-    let system = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
-    system.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
 }
 
 /// Refuses a file that is already there, before any work is done for it.
@@ -79,10 +67,20 @@ pub fn write_atomically(
     content(&mut writer).and_then(|()| writer.flush()).map_err(failed)?;
     drop(writer);
     temporary.as_file().sync_all().map_err(failed)?;
-    if overwrite {
-        temporary.persist(path).map_err(|e| failed(e.error))?;
-    } else {
-        temporary.persist_noclobber(path).map_err(|e| failed(e.error))?;
+    temporary.persist(path, overwrite).map_err(failed)
+}
+
+/// The folder that a path is in.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
-    Ok(())
+}
+
+/// Has the names in a folder survive a power cut, where the system can do that.
+fn sync_folder(folder: &Path) {
+    if cfg!(unix) {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
 }
