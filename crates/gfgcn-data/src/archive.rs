@@ -11,7 +11,6 @@ use gfgcn::{Error, Result};
 use std::collections::HashSet;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::mem::ManuallyDrop;
-use std::ops::RangeInclusive;
 use zip::ZipArchive;
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -88,26 +87,22 @@ impl<R: Read + Seek> Archive<R> {
     }
 
     fn read_at(&mut self, position: usize, reading: &Reading) -> Result<Vec<u8>> {
-        /// Bytes that are decompressed between two looks at whether they are still wanted.
-        const PIECES: RangeInclusive<u64> = 64 << 10..=4 << 20;
+        /// Bytes that are decompressed between two looks at whether they are still wanted: many of those that were
+        /// announced, few of any others.
+        const PIECES: [u64; 2] = [64 << 10, 4 << 20];
         let mut member =
             self.zip.by_index(position).map_err(|e| unreadable("cannot be opened", e))?;
         if member.size() > self.limit {
             return Err(too_large(member.size(), member.compressed_size()));
         }
-        // Grows as bytes arrive: the claimed size allocates nothing, but may be asked for.
-        let mut bytes = Vec::new();
-        let mut held = member.size();
-        reading.hold(held)?;
+        // What is claimed is not too much for the archive, but need not be true.
+        let mut bytes = reading.array(member.size() as usize)?;
         loop {
-            let left = member.size().saturating_sub(bytes.len() as u64);
-            let piece = left.clamp(*PIECES.start(), *PIECES.end());
-            // The bytes and the next piece, in an array that doubles.
-            let needed = 2 * (bytes.len() as u64 + piece);
             reading.check()?;
-            if needed > held {
-                reading.hold(needed - held)?;
-                held = needed;
+            let left = member.size().saturating_sub(bytes.len() as u64);
+            let piece = left.clamp(PIECES[0], PIECES[1]);
+            if left == 0 {
+                reading.grow(piece as usize)?;
             }
             let read = (&mut member)
                 .take(piece)
@@ -117,7 +112,6 @@ impl<R: Read + Seek> Archive<R> {
                 return Err(too_large(bytes.len() as u64, member.compressed_size()));
             }
             if read == 0 {
-                reading.release(held.saturating_sub(bytes.capacity() as u64));
                 return Ok(bytes);
             }
         }

@@ -46,15 +46,22 @@ pub(crate) fn check(labels: &Labels) -> Result<Option<String>> {
             "there are {count} classes, but only {labelled} labelled nodes; are the labels ids?"
         )));
     }
-    let numbered = numbers.filter(|_| count > MANY).map(|_| {
+    Ok(None)
+}
+
+/// Asks about many classes of a table that are all numbers. In an archive of arrays they always are.
+pub(crate) fn ask_about_numbers(labels: &Labels) -> Option<String> {
+    let classes = labels.classes();
+    let is_number = |class: &String| class.parse::<f64>().is_ok_and(f64::is_finite);
+    (classes.len() > MANY && classes.iter().all(is_number)).then(|| {
         format!(
-            "there are {count} classes, all of them numbers ({} to {}); if they are values, divide \
-             them into a few classes first",
+            "there are {} classes, all of them numbers ({} to {}); if they are values, divide them \
+             into a few classes first",
+            classes.len(),
             classes[0],
-            classes[count - 1]
+            classes[classes.len() - 1]
         )
-    });
-    Ok(numbered)
+    })
 }
 
 #[cfg(test)]
@@ -64,7 +71,9 @@ mod tests {
     fn checked(count: usize, nodes: usize, class: impl Fn(usize) -> String) -> Result<String> {
         let names: Vec<Option<String>> =
             (0..nodes).map(|node| (node < count).then(|| class(node))).collect();
-        check(&Labels::from_names(&names)).map(Option::unwrap_or_default)
+        let labels = Labels::from_names(&names);
+        let question = check(&labels)?.or_else(|| ask_about_numbers(&labels));
+        Ok(question.unwrap_or_default())
     }
 
     #[test]

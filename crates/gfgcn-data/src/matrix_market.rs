@@ -229,9 +229,11 @@ impl Reader {
             if self.layout == Layout::Array && entry.value == 0.0 {
                 continue;
             }
-            self.reading.grow(2 * size_of::<Entry>()).map_err(|e| e.in_file(self.lines.path()))?;
+            let mirrored = self.symmetric && entry.row != entry.column;
+            let grown = size_of::<Entry>() * (1 + usize::from(mirrored));
+            self.reading.grow(grown).map_err(|e| e.in_file(self.lines.path()))?;
             entries.push(entry);
-            if self.symmetric && entry.row != entry.column {
+            if mirrored {
                 entries.push(Entry { row: entry.column, column: entry.row, ..entry });
             }
         }

@@ -193,14 +193,15 @@ impl<'a> Array<'a> {
             )));
         }
         let item = |k: usize| &self.payload[k * self.size..(k + 1) * self.size];
-        (0..count)
-            .map(|k| {
-                let k = if self.fortran { self.fortran_position(k) } else { k };
-                read(self, item(k)).ok_or_else(|| {
-                    Error::Format(format!("entry {k} cannot be read as {wanted} ({:?})", self.kind))
-                })
-            })
-            .collect()
+        // Not collected: an array that doubles would take twice the memory.
+        let mut items = Vec::with_capacity(count);
+        for k in 0..count {
+            let k = if self.fortran { self.fortran_position(k) } else { k };
+            items.push(read(self, item(k)).ok_or_else(|| {
+                Error::Format(format!("entry {k} cannot be read as {wanted} ({:?})", self.kind))
+            })?);
+        }
+        Ok(items)
     }
 
     /// Where the item stands, in Fortran order, that is the k-th in C order.

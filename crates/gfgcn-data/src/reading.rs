@@ -6,8 +6,9 @@
 
 use gfgcn::context::{Context, Lease};
 use gfgcn::graph::build_memory;
-use gfgcn::{Result, files};
+use gfgcn::{Error, Result, files};
 use std::cell::{Cell, RefCell};
+use std::io::Read;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -62,9 +63,25 @@ impl Reading {
 
     /// The bytes of a regular file.
     pub(crate) fn read_file(&self, path: &Path) -> Result<Vec<u8>> {
-        let length = path.metadata().map_or(0, |file| file.len());
-        self.hold(length).map_err(|e| e.in_file(path))?;
-        files::read_file(path)
+        let mut file = files::open(path)?;
+        let length = file.metadata().map_or(0, |file| file.len());
+        let mut bytes = self.array(length as usize).map_err(|e| e.in_file(path))?;
+        file.read_to_end(&mut bytes).map_err(|e| Error::Read(e).in_file(path))?;
+        Ok(bytes)
+    }
+
+    /// An empty array with room for so many bytes, which are asked for.
+    pub(crate) fn array(&self, bytes: usize) -> Result<Vec<u8>> {
+        self.hold(bytes as u64)?;
+        let mut array = Vec::new();
+        match array.try_reserve_exact(bytes) {
+            Ok(()) => Ok(array),
+            // The system has less than it said, or not in one piece.
+            Err(_) => {
+                let (what, needed) = (WHAT.to_owned(), bytes as u64);
+                Err(Error::Memory { what, needed, available: 0, remedy: REMEDY })
+            }
+        }
     }
 
     /// Gives back memory that is free again.
@@ -80,10 +97,10 @@ impl Reading {
         outcome
     }
 
-    /// Something has grown by so many bytes. Asks for twice as much, because arrays double, and ahead of what
-    /// will be taken next.
+    /// Something has grown by so many bytes. Asks for three times as much: arrays double, and for a moment the old
+    /// one is there as well.
     pub(crate) fn grow(&self, bytes: usize) -> Result<()> {
-        let grown = self.0.grown.get() + 2 * bytes as u64;
+        let grown = self.0.grown.get() + 3 * bytes as u64;
         if grown < STEP {
             self.0.grown.set(grown);
             return Ok(());

@@ -105,7 +105,7 @@ fn a_full_disk_keeps_the_old_file() {
 #[test]
 fn a_job_that_does_not_fit_is_refused_with_the_estimate() {
     let sandbox = Sandbox::new();
-    let run = run_after(&sandbox, "ulimit -v 200000", "evaluate pubmed --threads 2");
+    let run = run_after(&sandbox, "ulimit -v 300000", "evaluate pubmed --threads 2");
     assert_eq!(run.status, Some(4), "{run:?}");
     for part in ["the evaluation needs about", "MiB are available", "fewer threads"] {
         assert!(run.stderr.contains(part), "{part:?} is missing in {run:?}");
@@ -137,7 +137,7 @@ fn data_that_do_not_fit_are_refused_with_the_estimate() {
     sandbox.ok("data convert big.npz tables");
     for data in ["big.npz", "tables"] {
         let mut ended = Vec::new();
-        for kilobytes in (120_000..=900_000).step_by(60_000) {
+        for kilobytes in (80_000..=400_000).step_by(40_000) {
             let preparation = format!("ulimit -v {kilobytes}");
             let run = run_after(&sandbox, &preparation, &format!("data info {data} --threads 1"));
             assert!(matches!(run.status, Some(0 | 4)), "{data}, {kilobytes}: {run:?}");
@@ -160,7 +160,7 @@ fn a_line_of_separators_is_refused_in_little_memory() {
     let make = "head -c 60000000 /dev/zero | tr '\\0' , | gzip -9 > commas/features.csv.gz";
     assert!(sandbox.command("sh").args(["-c", make]).status().unwrap().success());
     assert!(fs::metadata(sandbox.path("commas/features.csv.gz")).unwrap().len() < 70_000);
-    let run = run_after(&sandbox, "ulimit -v 500000", "data info commas");
+    let run = run_after(&sandbox, "ulimit -v 700000", "data info commas");
     assert_eq!(run.status, Some(3), "{run:?}");
     for part in ["features.csv.gz: line 1", "more than 1048576 cells", "id,feature,value"] {
         assert!(run.stderr.contains(part), "{part:?} is missing in {run:?}");

@@ -26,13 +26,15 @@ pub(super) struct Nodes {
     pub(super) feature_names: Option<Vec<String>>,
     /// Entries that were there before and were added up.
     pub(super) repeats: usize,
+    /// Whether features stand in the order in which they first came.
+    pub(super) as_they_came: bool,
 }
 
 impl Nodes {
     /// The rows of a matrix, which has neither ids nor names.
     fn numbered(source: String, features: Features, repeats: usize) -> Nodes {
         let ids = NodeIds::rows(source, features.rows());
-        Nodes { ids, features, feature_names: None, repeats }
+        Nodes { ids, features, feature_names: None, repeats, as_they_came: false }
     }
 }
 
@@ -110,7 +112,7 @@ fn read_wide(table: &mut Table, mut ids: NodeIds, reading: &Reading) -> Result<N
         rows.push(&row).map_err(|e| e.in_file(table.path()))?;
     }
     let features = rows.finish().map_err(|e| e.in_file(table.path()))?;
-    Ok(Nodes { ids, features, feature_names, repeats: 0 })
+    Ok(Nodes { ids, features, feature_names, repeats: 0, as_they_came: false })
 }
 
 fn check_names(table: &Table, names: &[String]) -> Result<Vec<String>> {
@@ -179,7 +181,7 @@ fn read_long(table: &mut Table, mut ids: NodeIds) -> Result<Nodes> {
     )
     .and_then(Features::sparse)
     .map_err(|e| e.in_file(table.path()))?;
-    Ok(Nodes { ids, features, feature_names: Some(column_names), repeats })
+    Ok(Nodes { ids, features, feature_names: Some(column_names), repeats, as_they_came: true })
 }
 
 /// Brings features that are all integers into their order; others keep that of appearance. Returns

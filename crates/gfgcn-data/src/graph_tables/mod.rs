@@ -116,6 +116,9 @@ impl TableFiles {
         if let Some(names) = nodes.feature_names {
             dataset = dataset.with_feature_names(names).map_err(|e| e.in_file(&self.features))?;
         }
+        if nodes.as_they_came {
+            dataset = dataset.with_features_as_they_came();
+        }
         if let Some(ids) = nodes.ids.into_names() {
             reading.hold(NodeIds::ENTRY * ids.len() as u64)?;
             dataset = dataset.with_node_ids(ids)?;

@@ -33,6 +33,7 @@ pub(super) fn read_labels(
     };
     notes.extend(missing.notes());
     notes.extend(classes::check(&labels).map_err(|e| e.in_file(path))?);
+    notes.extend(classes::ask_about_numbers(&labels));
     Ok(labels)
 }
 

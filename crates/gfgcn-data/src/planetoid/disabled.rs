@@ -25,6 +25,7 @@ fn absent() -> Error {
 #[cfg(test)]
 mod tests {
     use crate::planetoid::{Files, from_bytes, names_in, read};
+    use gfgcn::context::Context;
     use std::fs;
 
     /// The folder is still recognised, so that the message is about the build and not the folder.
@@ -44,7 +45,8 @@ mod tests {
             graph: none,
             test_index: none,
         };
-        for result in [read(folder.path(), "tiny"), from_bytes("tiny", &files)] {
+        let context = &Context::default();
+        for result in [read(folder.path(), "tiny", context), from_bytes("tiny", &files, context)] {
             let message = result.unwrap_err().to_string();
             assert!(message.contains("this build cannot read Planetoid files"), "{message}");
             assert!(message.contains("the feature planetoid"), "{message}");

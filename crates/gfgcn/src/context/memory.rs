@@ -4,6 +4,7 @@
 //! estimate. How much is left decides how work is cut into pieces, never what comes out of it.
 
 use crate::error::{Error, Result};
+use crate::linalg::threads_with_workspace;
 use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -229,9 +230,11 @@ pub(super) fn address_space() -> Option<u64> {
 /// Address space for all that is not worth counting.
 const SMALL_THINGS: u64 = 12 << 20;
 
-/// Address space that matrix products will take and hardly touch: for each thread twice the last-level cache.
+/// Address space that matrix products will take and hardly touch: for each thread that has none yet, twice the
+/// last-level cache.
 fn for_products() -> u64 {
-    2 * last_level_cache() * rayon::current_num_threads() as u64
+    let threads = rayon::current_num_threads().saturating_sub(threads_with_workspace()) as u64;
+    2 * last_level_cache() * threads
 }
 
 /// Bytes of last-level cache in the whole machine, as the library for matrix products counts them.

@@ -22,6 +22,8 @@ pub struct Dataset {
     notes: Vec<String>,
     /// The place of each node in the source of the data, where that is another.
     pub(super) places: Option<Vec<usize>>,
+    /// Whether the features stand in the order in which they first came.
+    pub(super) features_as_they_came: bool,
     fingerprint: Fingerprint,
 }
 
@@ -49,6 +51,7 @@ impl Dataset {
             split: None,
             notes: Vec::new(),
             places: None,
+            features_as_they_came: false,
             fingerprint: Fingerprint::default(),
         })
     }
@@ -192,6 +195,7 @@ impl Dataset {
             split: self.split.as_ref().map(|split| split.select(nodes, self.nodes())),
             notes: self.notes.clone(),
             places: None,
+            features_as_they_came: self.features_as_they_came,
             fingerprint: Fingerprint::default(),
         }
     }

@@ -4,8 +4,9 @@ use super::Dataset;
 use crate::split::Split;
 
 impl Dataset {
-    /// With the nodes in the [order of their ids](order_of_names) and the features in that of their names, where they
-    /// have some. Whatever is computed is then the same to the last bit, however the source orders its rows.
+    /// With the nodes in the [order of their ids](order_of_names), where they have some, and the features in that of their
+    /// names, where they stand as [they first came](Dataset::with_features_as_they_came). Whatever is computed is then the
+    /// same to the last bit, however the source orders its rows.
     #[must_use]
     pub fn ordered_by_names(self) -> Dataset {
         let dataset = self.with_features_in_order();
@@ -20,7 +21,9 @@ impl Dataset {
     }
 
     fn with_features_in_order(mut self) -> Dataset {
-        let Some(names) = self.feature_names() else { return self };
+        let Some(names) = self.feature_names().filter(|_| self.features_as_they_came) else {
+            return self;
+        };
         let order = order_of_names(names);
         if order.is_sorted() {
             return self;
@@ -30,6 +33,13 @@ impl Dataset {
         let names = order.iter().map(|&old| names[old].clone()).collect();
         self = self.map_features(|features| features.map_columns(&columns, columns.len()));
         self.with_feature_names(names).expect("the same names as before")
+    }
+
+    /// Says that the source lists features in no order of its own: they stand in that of their first appearance.
+    #[must_use]
+    pub fn with_features_as_they_came(mut self) -> Dataset {
+        self.features_as_they_came = true;
+        self
     }
 
     /// The nodes in the order in which the source of the data lists them.
@@ -93,6 +103,7 @@ mod tests {
         let ids = ["c", "a", "b"].map(String::from).to_vec();
         let listed = Dataset::new("three", graph, features, Labels::none(3)).unwrap();
         let listed = listed.with_feature_names(vec!["y".into(), "x".into()]).unwrap();
+        let listed = listed.with_features_as_they_came();
         let ordered = listed.with_node_ids(ids).unwrap().ordered_by_names();
         assert_eq!(ordered.node_ids().unwrap(), ["a", "b", "c"]);
         assert_eq!(ordered.graph().neighbours(0), [2], "a and c are joined");

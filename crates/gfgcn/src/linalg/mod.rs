@@ -13,12 +13,14 @@ mod reduction;
 #[cfg(test)]
 mod tests;
 mod tridiagonal;
+mod workspace;
 
 pub use cholesky::Cholesky;
 pub use products::{
     gram_of_columns, gram_of_rows, multiply, multiply_by_transposed, multiply_transposed,
 };
 pub use tridiagonal::{ShiftedFactor, Tridiagonal};
+pub(crate) use workspace::threads as threads_with_workspace;
 
 use crate::matrix::Matrix;
 use faer::{MatMut, MatRef};

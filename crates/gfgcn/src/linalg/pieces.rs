@@ -6,6 +6,7 @@
 //! Where there are enough of them, each is computed on one thread, so that threads meet once and not in every piece.
 //! The cuts are fixed by the sizes alone, and a product of one piece is a single call.
 
+use super::workspace;
 use crate::context::Context;
 use crate::error::Result;
 use faer::linalg::matmul::matmul;
@@ -47,6 +48,7 @@ impl<'c> Pieces<'c> {
         let (rows, cols, depth) = (c.nrows(), c.ncols(), a.ncols());
         if cost(rows, cols, depth) <= self.limit {
             self.context.check()?;
+            workspace::note(rows, cols, depth);
             matmul(c, accum, a, b, alpha, self.par);
             return Ok(());
         }
@@ -73,6 +75,7 @@ impl<'c> Pieces<'c> {
         for terms in cut(a.ncols(), shape.depth) {
             self.context.check()?;
             let (a, b) = (a.get(.., terms.clone()), b.get(terms, ..));
+            workspace::note(a.nrows(), b.ncols(), a.ncols());
             matmul(c.as_mut(), accum, a, b, alpha, shape.par);
             accum = Accum::Add;
         }

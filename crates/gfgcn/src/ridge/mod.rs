@@ -128,8 +128,11 @@ impl Ridge {
         8 * (features + system + path + judged.max(solved)) + self.predictor_memory(sizes)
     }
 
-    /// Bytes of the part that each thread has when left-out nodes are judged, or the like.
+    /// Bytes of the part that each thread has when left-out nodes are judged.
     pub(crate) fn shared_memory(&self, sizes: Sizes) -> u64 {
+        if self.selection != Selection::LeaveOneOut {
+            return 0;
+        }
         let nodes = LEFT_OUT_AT_A_TIME.min(sizes.train) as u64;
         let (size, targets) = (self.size(sizes), sizes.targets as u64);
         8 * (nodes * (size + PENALTIES as u64 * (targets + 1)) + 64 * size)
