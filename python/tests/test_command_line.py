@@ -116,7 +116,7 @@ def test_search(gfgcn, cora):
     tuned = tune(cora)
     assert tuned.tried == report["tried"]
     assert 100 * tuned.accuracy == report["expected_accuracy"]["mean"]
-    assert [(row["kernel"], row["depth"], row["lam"], row["loo_score"]) for row in tuned.board] == [
+    assert [(row["kernel"], row["depth"], row["lam"], 100 * row["loo_score"]) for row in tuned.board] == [
         (row["kernel"], depth(row["design"]), row["lambda"], row["accuracy"]) for row in report["board"]
     ]
     chosen = report["board"][report["chosen"]]
