@@ -113,11 +113,6 @@ impl NewFolder {
     pub fn finish(mut self) -> Result<()> {
         manifest::write(self.staging.path(), &self.parts).map_err(|error| self.in_place(error))?;
         self.parts.push(MANIFEST.into());
-        if let Some(inner) = self.in_the_way() {
-            let source =
-                io::Error::new(io::ErrorKind::AlreadyExists, "something else is in the way");
-            return Err(Error::Write { path: self.target.join(inner), source });
-        }
         let failed = |source| Error::Write { path: self.target.clone(), source };
         self.commit().map_err(failed)?;
         sync_folder(&self.place);
@@ -140,18 +135,6 @@ impl NewFolder {
         fs::set_permissions(staging, self.place.metadata()?.permissions())?;
         sync_folder(staging);
         swap(staging, &self.place)
-    }
-
-    /// A file where a folder is to be, or a folder where a file is to be.
-    fn in_the_way(&self) -> Option<PathBuf> {
-        let parts = self.parts.iter().map(Path::new);
-        let is_blocked = |part: &Path| {
-            let folders = part.ancestors().skip(1).filter(|inner| !inner.as_os_str().is_empty());
-            let file = folders.into_iter().find(|inner| self.place.join(inner).is_file());
-            file.map(Path::to_owned)
-                .or_else(|| self.place.join(part).is_dir().then(|| part.to_owned()))
-        };
-        parts.into_iter().find_map(is_blocked)
     }
 
     /// Makes the files of others appear in the new folder too; false if they are too many or folders.
