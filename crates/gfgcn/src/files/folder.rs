@@ -113,10 +113,30 @@ impl NewFolder {
     pub fn finish(mut self) -> Result<()> {
         manifest::write(self.staging.path(), &self.parts).map_err(|error| self.in_place(error))?;
         self.parts.push(MANIFEST.into());
+        self.check_way()?;
         let failed = |source| Error::Write { path: self.target.clone(), source };
         self.commit().map_err(failed)?;
         sync_folder(&self.place);
         sync_folder(parent(&self.place));
+        Ok(())
+    }
+
+    /// Refuses a file of somebody else's where a folder has to be, and a folder where a file has to be.
+    fn check_way(&self) -> Result<()> {
+        let blocked = |part: &Path, kind: io::ErrorKind| {
+            Err(Error::Write { path: self.target.join(part), source: kind.into() })
+        };
+        for part in self.parts.iter().map(Path::new) {
+            if self.place.join(part).is_dir() {
+                return blocked(part, io::ErrorKind::IsADirectory);
+            }
+            let folders = part.ancestors().skip(1);
+            let is_file = |folder: &&Path| self.place.join(folder).symlink_metadata().is_ok();
+            let no_folder = |folder: &&Path| !self.place.join(folder).is_dir();
+            if let Some(folder) = folders.filter(is_file).find(no_folder) {
+                return blocked(folder, io::ErrorKind::NotADirectory);
+            }
+        }
         Ok(())
     }
 
@@ -364,6 +384,20 @@ mod tests {
         broken(&folder);
         assert_eq!(content(&folder), owned(&[("a", "old")]));
         assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_named_before_anything_changes() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("folder");
+        fs::create_dir_all(folder.join("a")).unwrap();
+        fs::write(folder.join("inner"), "mine").unwrap();
+        for (part, way) in [("a", "a"), ("inner/b", "inner")] {
+            let message = write(&folder, &[("c", "new"), (part, "new")]).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("{}: ", folder.join(way).display())), "{message}");
+            assert_eq!(content(&folder), owned(&[("inner", "mine")]));
+            assert!(!folder.join(MANIFEST).exists());
+        }
     }
 
     #[cfg(unix)]
