@@ -6,7 +6,7 @@
 use crate::errors::raise;
 use crate::panics;
 use gfgcn::Result;
-use gfgcn::context::{Cancel, Context, Engine, Memory};
+use gfgcn::context::{Cancel, Context, Engine, Memory, no_threads};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -35,7 +35,8 @@ pub(crate) fn run<R: Send>(
         let worker = thread::Builder::new().name("gfgcn".into()).spawn_scoped(scope, || {
             let _until_here = working;
             context.run(|| work(&context))
-        })?;
+        });
+        let worker = worker.map_err(|error| raise(no_threads(1, &error)))?;
         let interrupted = wait(py, end).inspect_err(|_| cancel.cancel());
         let ended = py.detach(|| worker.join()).map_err(|payload| {
             let text = panics::message(&*payload);

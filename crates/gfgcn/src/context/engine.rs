@@ -49,15 +49,17 @@ fn builder(threads: usize) -> ThreadPoolBuilder {
 }
 
 /// Why threads could not be started: where memory is limited, for want of memory for their stacks.
-fn no_threads(threads: usize, error: &dyn fmt::Display) -> Error {
+pub fn no_threads(threads: usize, error: &dyn fmt::Display) -> Error {
     let threads = match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
+    /// What comes with a stack.
+    const MARGIN: u64 = 1 << 20;
     let needed = (threads * STACK) as u64;
     match address_space() {
         // Threads that were started before the one that was not have taken theirs.
-        Some(available) if available < needed => Error::Memory {
+        Some(available) if available < needed + MARGIN => Error::Memory {
             what: format!("starting {threads} threads"),
             needed,
             available,

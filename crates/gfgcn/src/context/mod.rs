@@ -10,7 +10,7 @@ mod memory;
 mod progress;
 
 pub use cancel::Cancel;
-pub use engine::{Engine, start_threads};
+pub use engine::{Engine, no_threads, start_threads};
 pub use memory::{Lease, Memory};
 pub use progress::{Observer, Progress};
 
