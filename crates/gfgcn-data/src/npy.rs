@@ -35,6 +35,18 @@ pub(crate) enum Kind {
     Object,
 }
 
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Kind::Bool => "truth values",
+            Kind::Signed | Kind::Unsigned => "integers",
+            Kind::Float => "floating-point numbers",
+            Kind::Unicode | Kind::Bytes => "text",
+            Kind::Object => "Python objects",
+        })
+    }
+}
+
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 impl<'a> Array<'a> {
@@ -198,7 +210,10 @@ impl<'a> Array<'a> {
         for k in 0..count {
             let k = if self.fortran { self.fortran_position(k) } else { k };
             items.push(read(self, item(k)).ok_or_else(|| {
-                Error::Format(format!("entry {k} cannot be read as {wanted} ({:?})", self.kind))
+                Error::Format(format!(
+                    "entry {k} cannot be read as {wanted}; the array holds {}",
+                    self.kind
+                ))
             })?);
         }
         Ok(items)

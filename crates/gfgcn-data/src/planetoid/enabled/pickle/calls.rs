@@ -43,13 +43,13 @@ impl Machine<'_> {
             ) => {
                 // No genuine call has more; a shared long tuple must not be copied at each call.
                 if arguments.len() > 8 {
-                    return Err(format!("{maker:?} is called with {} arguments", arguments.len()));
+                    return Err(format!("{maker} is called with {} arguments", arguments.len()));
                 }
                 let arguments = arguments.to_vec();
                 self.push(Value::Object(Box::new(Object { maker, arguments, state: None })))
             }
             (other, arguments) => {
-                Err(format!("{other:?} cannot be called with {} arguments", arguments.len()))
+                Err(format!("{other} cannot be called with {} arguments", arguments.len()))
             }
         }
     }

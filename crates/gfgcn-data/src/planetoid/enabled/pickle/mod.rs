@@ -92,6 +92,27 @@ impl Global {
     }
 }
 
+impl std::fmt::Display for Global {
+    /// As Python calls it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Global::Bytes => "bytes",
+            Global::Csr => "scipy.sparse.csr_matrix",
+            Global::DefaultDict => "collections.defaultdict",
+            Global::Dtype => "numpy.dtype",
+            Global::Encode => "codecs.encode",
+            Global::FromBuffer => "numpy's _frombuffer",
+            Global::List => "list",
+            Global::NdArray => "numpy.ndarray",
+            Global::NewObject => "copyreg.__newobj__",
+            Global::PlainObject => "object",
+            Global::Reconstruct => "numpy's _reconstruct",
+            Global::Reconstructor => "copyreg._reconstructor",
+            Global::Scalar => "numpy's scalar",
+        })
+    }
+}
+
 /// A pickle that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Pickle<'a> {
@@ -199,12 +220,12 @@ impl<'a> Pickle<'a> {
             Value::Tuple(items) => format!("a tuple of {}", items.len()),
             Value::List(items) => format!("a list of {}", items.len()),
             Value::Dict(pairs) => format!("a dict of {}", pairs.len()),
-            Value::Global(global) => format!("the bare name of {global:?}"),
+            Value::Global(global) => format!("the bare name of {global}"),
             Value::Object(object) => match object.maker {
                 Global::Reconstruct | Global::FromBuffer => "a NumPy array".to_owned(),
                 Global::Scalar => "a NumPy scalar".to_owned(),
                 Global::Csr => "a SciPy CSR matrix".to_owned(),
-                other => format!("an object made by {other:?}"),
+                other => format!("an object made by {other}"),
             },
         };
         Error::Format(format!("expected {expected}, found {found}"))

@@ -41,8 +41,10 @@ impl Kind {
         let logical = column.logical_type_ref();
         let converted = column.converted_type();
         let other = || {
+            // Only the name of the type, such as Timestamp: its details are of no help here.
             let kind = logical.map_or_else(|| format!("{converted}"), |kind| format!("{kind:?}"));
-            format!("holds {kind}; convert it to text or numbers first")
+            let kind = kind.split(['(', '{', ' ']).next().unwrap_or_default().to_owned();
+            format!("holds values of the type {kind}; convert it to text or numbers first")
         };
         let unsigned = match logical {
             Some(LogicalType::Integer(integer)) => !integer.is_signed,
