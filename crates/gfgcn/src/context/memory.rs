@@ -104,13 +104,28 @@ impl Memory {
         self.0.state().free()
     }
 
-    /// Refuses work that does not fit, without reserving anything for it. Small work is not worth asking the system for.
+    /// Refuses work that does not fit, without reserving anything for it: work that copies or writes something, and
+    /// computes no matrix products, for which [`Memory::reserve`] sets more aside. Small work is not worth asking the
+    /// system for.
     ///
     /// # Errors
     /// As [`Memory::reserve`].
     pub fn check(&self, what: &str, bytes: u64, remedy: &'static str) -> Result<()> {
         const SMALL: u64 = 1 << 20;
-        if bytes <= SMALL { Ok(()) } else { self.reserve(what, bytes, remedy).map(drop) }
+        if bytes <= SMALL {
+            return Ok(());
+        }
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let available = match (self.0.limit, state.reserved) {
+            (Limit::Given(bytes), reserved) => bytes.saturating_sub(reserved),
+            (_, 0) => available(SMALL).unwrap_or(u64::MAX),
+            (_, reserved) => state.limit.unwrap_or(u64::MAX).saturating_sub(reserved),
+        };
+        if bytes > available {
+            let what = what.to_owned();
+            return Err(Error::Memory { what, needed: bytes, available, remedy });
+        }
+        Ok(())
     }
 
     /// Reserves memory for some work until the lease is dropped.

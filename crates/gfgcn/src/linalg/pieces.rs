@@ -159,6 +159,8 @@ fn multiply_by_itself_at_once(
     par: Par,
 ) {
     let (whole, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
+    // The largest product in it.
+    workspace::note(a.nrows() / 2, a.nrows() / 2, a.ncols());
     triangular::matmul(c, lower, accum, a, whole, a.transpose(), whole, alpha, par);
 }
 

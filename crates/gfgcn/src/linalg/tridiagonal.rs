@@ -1,7 +1,7 @@
 //! Reduction to tridiagonal form, and what the form makes cheap.
 
 use super::pieces::Pieces;
-use super::{reduction, view_mut};
+use super::{reduction, view_mut, workspace};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -137,6 +137,7 @@ impl Tridiagonal {
         // Below their unit diagonal.
         let vectors = reflectors.submatrix(1, 0, n - 1, n - 1);
         let block = self.factors.nrows();
+        workspace::note(columns.ncols(), block, n);
         let mut memory = MemBuffer::new(scratch_of_blocks::<f64>(n - 1, block, columns.ncols()));
         let stack = MemStack::new(&mut memory);
         let blocks = (n - 1).div_ceil(block);
