@@ -56,7 +56,7 @@ pub enum Error {
     },
 
     /// The work needs more memory than there is.
-    #[error("{what} needs about {} MiB of memory, but only {} MiB are available; {remedy}", needed >> 20, available >> 20)]
+    #[error("{what} needs about {} MiB of memory, but only {} MiB are available; {remedy}", needed.div_ceil(1 << 20), available >> 20)]
     Memory {
         /// The work.
         what: String,

@@ -248,8 +248,10 @@ const SMALL_THINGS: u64 = 12 << 20;
 /// Address space that matrix products will take and hardly touch: for each thread that has none yet, twice the
 /// last-level cache.
 fn for_products() -> u64 {
-    let threads = rayon::current_num_threads().saturating_sub(threads_with_workspace()) as u64;
-    2 * last_level_cache() * threads
+    // A caller who is not one of the threads multiplies, too.
+    let caller = usize::from(rayon::current_thread_index().is_none());
+    let threads = rayon::current_num_threads() + caller;
+    2 * last_level_cache() * threads.saturating_sub(threads_with_workspace()) as u64
 }
 
 /// Bytes of last-level cache in the whole machine, as the library for matrix products counts them.
