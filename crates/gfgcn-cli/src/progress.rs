@@ -106,13 +106,17 @@ fn follow<T>(
     let context = interrupt::context().with_progress(context::Progress::told(observer));
     let finished = AtomicBool::new(false);
     thread::scope(|scope| {
-        let watcher = scope.spawn(|| match output.shows_progress() {
+        let show = || match output.shows_progress() {
             true => watch(progress, &finished, unit),
             false => tell(progress, &finished, unit, LINES, |line| output.note(line)),
-        });
+        };
+        // Where there is no thread to be had, the work goes on in silence.
+        let watcher = thread::Builder::new().spawn_scoped(scope, show).ok();
         let result = work(&context);
         finished.store(true, Ordering::Release);
-        watcher.thread().unpark();
+        if let Some(watcher) = watcher {
+            watcher.thread().unpark();
+        }
         result
     })
 }
