@@ -151,13 +151,13 @@ impl fmt::Display for Explanation {
         for (k, systems) in solve.iter().enumerate() {
             writeln!(
                 f,
-                "{}{} of {size} × {size} ({}) on {}, {} each from one factorisation: {}operations",
+                "{}{} of {size} × {size} ({}) on {}, {} each from one factorisation: {} operations",
                 if k == 0 { "solve      " } else { "           " },
                 plural(systems.count, "system", "systems"),
                 if systems.primal { "primal" } else { "dual" },
                 plural(systems.training_nodes, "training node", "training nodes"),
                 plural(systems.penalties, "λ", "λ"),
-                large(systems.operations),
+                large(systems.operations).trim_end(),
                 size = systems.size,
             )?;
         }
