@@ -74,6 +74,25 @@ def run(*parts):
     return done.stdout.split()
 
 
+def interrupted(prelude, prepare, call):
+    """How a call ended that was interrupted, and the processor's seconds that were spent after it."""
+    return run(
+        prelude,
+        prepare,
+        f"""
+        interrupter.start()
+        go.wait()
+        try:
+            {call}
+            print("finished")
+        except KeyboardInterrupt:
+            stopped = time.process_time()
+            interrupter.join()
+            print("stopped", spent_since(stopped))
+        """,
+    )
+
+
 def test_the_lock_is_released():
     """Another thread of Python counts while the engine works."""
     rng = np.random.default_rng(0)
@@ -125,23 +144,15 @@ def test_interrupt():
 @on_linux
 def test_an_interrupt_ends_the_work_and_not_only_the_waiting():
     """When the exception arrives, no thread goes on with a solution that nobody waits for."""
-    outcome, spent = run(
+    outcome, spent = interrupted(
         PRELUDE,
         """
         rng = np.random.default_rng(0)
         X = rng.normal(size=(6000, 16)).astype(np.float32)
         y = rng.integers(0, 2, size=6000)
-        interrupter.start()
-        go.wait()
-        try:
-            # Its matrix is made in no time, so that this is about the factorisation.
-            GradientFreeClassifier(kernel="cosine").fit(X, y)
-            print("finished")
-        except KeyboardInterrupt:
-            stopped = time.process_time()
-            interrupter.join()
-            print("stopped", spent_since(stopped))
         """,
+        # Its matrix is made in no time, so that this is about the factorisation.
+        'GradientFreeClassifier(kernel="cosine").fit(X, y)',
     )
     # Threads that have nothing left to do may take a moment to go. The solution takes many times this.
     assert outcome == "stopped" and float(spent) < 0.5
@@ -212,20 +223,8 @@ def test_an_interrupt_ends_reading(tmp_path):
     block = "".join(f"{k % 1000},class {k % 7 % 2}\n" for k in range(0, 7000, 7)) * 100
     with open(tmp_path / "labels.csv", "w") as file:
         file.writelines([block] * 200)
-    outcome, spent = run(
-        PRELUDE.replace("< 2:", "< 0.1:"),
-        f"""
-        interrupter.start()
-        go.wait()
-        try:
-            datasets.load({str(tmp_path)!r})
-            print("finished")
-        except KeyboardInterrupt:
-            stopped = time.process_time()
-            interrupter.join()
-            print("stopped", spent_since(stopped))
-        """,
-    )
+    call = f"datasets.load({str(tmp_path)!r})"
+    outcome, spent = interrupted(PRELUDE.replace("< 2:", "< 0.1:"), "", call)
     assert outcome == "stopped" and float(spent) < 0.5
 
 

@@ -1,56 +1,19 @@
 //! Readers ask for the memory that they take: compared with what the allocator really hands out.
 
+#[path = "../../gfgcn/tests/counting/mod.rs"]
+mod counting;
+
+use counting::measured;
 use gfgcn::context::{Cancel, Context, Memory};
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
 use gfgcn_data::{
     Synthetic, SyntheticShape, TableFiles, TableFormat, npz, planetoid, read_split, write_folder,
 };
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
-
-/// An allocator that knows how much is in use, and the most that was.
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn taken(size: usize) {
-    let live = LIVE.fetch_add(size, Ordering::Relaxed) + size;
-    PEAK.fetch_max(live, Ordering::Relaxed);
-}
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        taken(layout.size());
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        taken(layout.size());
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // A large block is moved by changing its pages, so that the old and the new one are never there at a time.
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        taken(size);
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 type Reader = Box<dyn Fn(&Context) -> Result<Dataset>>;
 
@@ -137,10 +100,8 @@ fn readers_ask_for_what_they_take_and_give_up_where_it_is_not_there() {
     for (name, read) in readers(folder.path()) {
         let whole = read(&Context::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         drop(read(&Context::default()));
-        let before = LIVE.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
-        drop(read(&Context::default()));
-        let peak = PEAK.load(Ordering::Relaxed) - before;
+        let (_, peak) = measured(|| drop(read(&Context::default())));
+        let peak = peak as usize;
 
         // The least that is enough.
         let (mut too_little, mut enough) = (0, 1 << 32);

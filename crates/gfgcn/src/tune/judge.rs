@@ -10,6 +10,7 @@
 //! part of the training nodes, and each time the winner is judged on the rest, which had no say in
 //! it (after the bias-corrected cross-validation of Tsamardinos and others, 2018).
 
+use super::screening::FEWEST_FINALISTS;
 use super::{Combination, Contender};
 use crate::context::Context;
 use crate::data::mix;
@@ -193,13 +194,13 @@ fn choice_within(trials: &[Trials], within: Option<&Bits>) -> Option<(usize, usi
 /// The trials that go on to all training nodes: the incumbent first, then the best, as long as they do not lose to
 /// the very best beyond chance; four at least and `most` at most.
 pub(super) fn finalists(trials: &[Trials], most: usize) -> Vec<usize> {
-    const FEWEST: usize = 4;
     let ranking = ranking(trials);
     let bits = |(k, position): (usize, usize)| {
         &trials[k].left_out[position].as_ref().expect("a ranked trial was judged").correct
     };
     let in_the_running = |place: usize| {
-        place < FEWEST || !bits(ranking[0]).beats_beyond_chance(bits(ranking[place]), None)
+        place < FEWEST_FINALISTS
+            || !bits(ranking[0]).beats_beyond_chance(bits(ranking[place]), None)
     };
     let ranked = (0..ranking.len()).filter(|&place| in_the_running(place)).map(|p| ranking[p].0);
     std::iter::once(0).chain(ranked.filter(|&k| k > 0)).take(most).collect()

@@ -166,7 +166,8 @@ impl Search {
         context.run(|| {
             Driver::check(dataset.features(), &self.designs, context)?;
             let screening = self.screening(dataset, split);
-            let sample = screening.sample(dataset, split)?;
+            let keys = dataset.node_keys();
+            let sample = screening.sample(dataset.labels(), split, &keys)?;
             let _lease = context.memory().reserve(
                 "the search",
                 self.least_memory(dataset, split, sample.as_ref(), screening.finalists())?,
@@ -183,13 +184,17 @@ impl Search {
                     course.run(finalists.collect(), split)?
                 }
             };
-            let tuned = Tuned {
+            let (board, chosen) = board(&trials)?;
+            let keys: Vec<u64> = split.train().iter().map(|&node| keys[node]).collect();
+            Ok(Tuned {
+                board,
+                chosen,
+                expected: judge::expected(&trials, &keys),
                 tried,
                 left_out: left_out - tried,
                 sample: sample.map(|sample| sample.train().len()),
-                ..course.finish(&trials, split)?
-            };
-            Ok(tuned)
+                intercept: self.intercept,
+            })
         })
     }
 
@@ -204,7 +209,7 @@ impl Search {
     /// As [`Search::run`].
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let screening = self.screening(dataset, split);
-        let sample = screening.sample(dataset, split)?;
+        let sample = screening.sample(dataset.labels(), split, &dataset.node_keys())?;
         let train = sample.as_ref().unwrap_or(split).train().len();
         let driver = self.driver(dataset, sample.as_ref().unwrap_or(split).train());
         let combinations = self.combinations(split.train().len());
@@ -351,30 +356,18 @@ impl Course<'_> {
         let penalties = penalty_grid(path.scale());
         Trials::new(combination.clone(), &path, penalties, targets, self.context)
     }
+}
 
-    /// The keys of the training nodes.
-    fn keys(&self, split: &Split) -> Vec<u64> {
-        let keys = self.dataset.node_keys();
-        split.train().iter().map(|&node| keys[node]).collect()
-    }
-
-    fn finish(&self, trials: &[Trials], split: &Split) -> Result<Tuned> {
-        let (winner, _) = judge::choice(trials).ok_or_else(no_usable_penalty)?;
-        let mut board: Vec<(usize, Contender)> = judge::ranking(trials)
-            .into_iter()
-            .map(|(k, position)| (k, trials[k].contender(position)))
-            .collect();
-        board.sort_by(|(_, a), (_, b)| {
-            b.accuracy.total_cmp(&a.accuracy).then(a.squared_error.total_cmp(&b.squared_error))
-        });
-        Ok(Tuned {
-            chosen: board.iter().position(|&(k, _)| k == winner).unwrap_or(0),
-            board: board.into_iter().map(|(_, contender)| contender).collect(),
-            expected: judge::expected(trials, &self.keys(split)),
-            tried: trials.len(),
-            left_out: 0,
-            sample: None,
-            intercept: self.intercept,
-        })
-    }
+/// The contenders, the most accurate first, and the position of the one that is chosen.
+fn board(trials: &[Trials]) -> Result<(Vec<Contender>, usize)> {
+    let (winner, _) = judge::choice(trials).ok_or_else(no_usable_penalty)?;
+    let mut board: Vec<(usize, Contender)> = judge::ranking(trials)
+        .into_iter()
+        .map(|(k, position)| (k, trials[k].contender(position)))
+        .collect();
+    board.sort_by(|(_, a), (_, b)| {
+        b.accuracy.total_cmp(&a.accuracy).then(a.squared_error.total_cmp(&b.squared_error))
+    });
+    let chosen = board.iter().position(|&(k, _)| k == winner).unwrap_or(0);
+    Ok((board.into_iter().map(|(_, contender)| contender).collect(), chosen))
 }

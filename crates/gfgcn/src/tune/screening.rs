@@ -3,7 +3,7 @@
 //! A search whose systems are small is done on all training nodes. Where it would take long, all candidates first meet
 //! on a stratified sample, and those that do not lose there beyond chance meet again on all.
 
-use crate::data::Dataset;
+use crate::data::Labels;
 use crate::error::Result;
 use crate::split::Split;
 
@@ -13,7 +13,7 @@ const LEAST: usize = 512;
 /// seconds each on two cores.
 const OPERATIONS: f64 = 2e11;
 /// Candidates that are compared on all training nodes after a sample, whatever they cost; the incumbent is one of them.
-const FEWEST_FINALISTS: usize = 4;
+pub(super) const FEWEST_FINALISTS: usize = 4;
 /// The most that are, however little they cost.
 const MOST_FINALISTS: usize = 16;
 
@@ -55,11 +55,16 @@ impl Screening {
 
     /// Some training nodes of each class, in proportion; `None` where there is no sample.
     ///
-    /// Nodes are drawn by their [keys](Dataset::node_keys), so that the order of the data does not choose them.
-    pub(super) fn sample(self, dataset: &Dataset, split: &Split) -> Result<Option<Split>> {
+    /// Nodes are drawn by their [keys](crate::data::Dataset::node_keys), so that the order of the data does not choose
+    /// them.
+    pub(super) fn sample(
+        self,
+        labels: &Labels,
+        split: &Split,
+        keys: &[u64],
+    ) -> Result<Option<Split>> {
         let Screening::Sample { nodes: size, .. } = self else { return Ok(None) };
-        let (labels, train) = (dataset.labels(), split.train());
-        let keys = dataset.node_keys();
+        let train = split.train();
         let mut of_class = vec![Vec::new(); labels.classes().len()];
         for &node in train {
             if let Some(class) = labels.get(node) {
