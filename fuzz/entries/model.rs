@@ -22,7 +22,8 @@ pub(crate) fn run(input: &[u8]) {
 fn use_model(file: &[u8]) {
     let Ok(model) = Model::from_bytes(file) else { return };
     assert_eq!(model.to_bytes(), file);
-    let deep = model.design().channels().iter().any(|channel| channel.filter.depth() > 100);
+    let deep =
+        model.members()[0].design().channels().iter().any(|channel| channel.filter.depth() > 100);
     if model.features() > 64 || deep {
         return; // large, not wrong
     }

@@ -98,7 +98,7 @@ pub(crate) fn tune<'py>(
     let board = PyList::empty(py);
     for contender in &tuned.board {
         let row = PyDict::new(py);
-        let channel = contender.design.channels()[0];
+        let channel = &contender.design.channels()[0];
         row.set_item("model", channel.filter.model_name())?;
         add_filter(&row, channel.filter)?;
         row.set_item("kernel", contender.kernel.to_string())?;

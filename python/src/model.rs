@@ -71,7 +71,7 @@ pub(crate) fn filter<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let (data, design) = (&dataset.dataset, design.design()?);
     let filtered = work::run(py, threads, |context| {
-        let driver = Driver::new(data, &[design], Rows::All, 0);
+        let driver = Driver::new(data, &[design], Rows::All, 0)?;
         // They come in blocks, and are copied into one piece.
         let copy = 4 * data.nodes() as u64 * driver.columns(0) as u64;
         let _lease = context.memory().reserve(
@@ -141,7 +141,7 @@ impl Model {
 
     #[getter]
     fn lam(&self) -> f64 {
-        self.model.lambda()
+        self.model.members()[0].lambda()
     }
 
     /// The accuracy by which λ was chosen, if it was.
@@ -162,18 +162,18 @@ impl Model {
 
     /// What an estimator would have been asked to be.
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let design = self.model.design();
+        let design = self.model.members()[0].design();
         let [channel] = design.channels() else {
             let problem =
                 format!("no estimator has several filters side by side, as this model: {design}");
             return Err(PyValueError::new_err(problem));
         };
-        let Ridge { kernel, selection, intercept } = self.model.ridge();
+        let Ridge { kernel, selection, intercept } = self.model.members()[0].ridge();
         let params = PyDict::new(py);
         add_filter(&params, channel.filter)?;
         params.set_item("kernel", kernel.to_string())?;
         match selection {
-            Selection::Fixed { .. } => params.set_item("lam", self.model.lambda())?,
+            Selection::Fixed { .. } => params.set_item("lam", self.model.members()[0].lambda())?,
             chosen => params.set_item("lam", chosen.to_string())?,
         }
         params.set_item("normalization", channel.operator.to_string())?;
@@ -184,7 +184,7 @@ impl Model {
 
     /// W (features × targets) and b (one per target) of scores = F W + b, for a linear kernel.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Weights<'py>>> {
-        let Some((weights, intercept)) = self.model.weights() else { return Ok(None) };
+        let Some((weights, intercept)) = self.model.members()[0].weights() else { return Ok(None) };
         Ok(Some((array(py, weights.clone())?, intercept.to_vec().into_pyarray(py))))
     }
 }

@@ -32,7 +32,7 @@ fn product(c: &mut Criterion) {
     let end = |k: usize| (scrambled(k) % NODES as u64) as u32;
     let edges: Vec<(u32, u32)> = (0..EDGES).map(|k| (end(2 * k), end(2 * k + 1))).collect();
     let (graph, _) = Graph::from_edges(NODES, &edges, None).expect("the nodes are in range");
-    let adjacency = graph.adjacency(Operator::default());
+    let adjacency = graph.adjacency(&Operator::default()).unwrap();
     let mut group = c.benchmark_group("product");
     for columns in [1, 8, 64, FEATURES] {
         let x = Matrix::from_fn(NODES, columns, |i, j| value(i, j) as f32);

@@ -27,7 +27,7 @@ pub(crate) fn scale(data: &Path, renumbered: bool, operator: Operator) -> Result
         };
         (graph, dense(data.features()))
     };
-    let adjacency = graph.adjacency(operator);
+    let adjacency = graph.adjacency(&operator)?;
     let out = RefCell::new(Matrix::zeros(x.rows(), x.cols()));
     forget_peak_memory()?;
     serve(

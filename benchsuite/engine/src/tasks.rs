@@ -33,7 +33,7 @@ fn at(name: &str, depth: usize) -> gfgcn::Result<Design> {
 /// One product Â·X.
 pub(crate) fn product(data: &Path, operator: Operator) -> Result<()> {
     let data = read(data)?;
-    let adjacency = data.graph().adjacency(operator);
+    let adjacency = data.graph().adjacency(&operator)?;
     let x = dense(data.features());
     let out = RefCell::new(Matrix::zeros(x.rows(), x.cols()));
     serve(
@@ -119,7 +119,7 @@ pub(crate) fn check_model(
     let hits = split.test().iter().filter(right).count();
     Findings::check(json!({
         "accuracy": percent(hits, split.test().len()),
-        "penalty": model.lambda().recip(),
+        "penalty": model.members()[0].lambda().recip(),
     }))
 }
 
@@ -156,7 +156,7 @@ impl Shallow {
         let data = read(data)?;
         let split = read_splits(splits, &data)?.swap_remove(0);
         let designs = [Filter::sgc(SHALLOW)?.into()];
-        let driver = Driver::new(&data, &designs, Rows::All, 0);
+        let driver = Driver::new(&data, &designs, Rows::All, 0)?;
         let filtered = driver.run(0..1, &Context::default())?.remove(0);
         let (train, test) = (filtered.of(split.train()).to_f32(), filtered.of(split.test()));
         drop(driver);

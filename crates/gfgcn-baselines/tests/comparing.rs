@@ -6,6 +6,7 @@ use gfgcn::context::{Context, Memory, Observer, Progress};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::filter::{Filter, Tolerance};
+use gfgcn::graph::Normalization;
 use gfgcn::matrix::Matrix;
 use gfgcn::split::Split;
 use gfgcn_baselines::{Baseline, Cache, Comparison, Gcn, ModelRuns, Run, Training};
@@ -134,7 +135,7 @@ fn whatever_changes_the_result_is_trained_anew() {
     assert_eq!(with(&|t| t.patience = Some(3)), 2);
     assert_eq!(with(&|t| t.rows = gfgcn::RowScaling::Sum), 2);
     assert_eq!(with(&|t| t.tolerance = Tolerance::new(1e-5).unwrap()), 2);
-    assert_eq!(with(&|t| t.operator = "row".parse().unwrap()), 2);
+    assert_eq!(with(&|t| t.normalization = Normalization::Row), 2);
     assert_eq!(missing(&Comparison { seed: 4, ..base.clone() }), 2);
     assert_eq!(missing(&Comparison { splits: splits[1..].to_vec(), ..base.clone() }), 2);
     let other = Baseline::Gcn(Gcn { dropout: 0.4, ..Gcn::new(2) });

@@ -123,9 +123,9 @@ impl Report {
         let provenance = model.provenance();
         Report {
             model: shown::path(path),
-            design: model.design().clone(),
-            ridge: model.ridge(),
-            lambda: model.lambda(),
+            design: model.members()[0].design().clone(),
+            ridge: model.members()[0].ridge(),
+            lambda: model.members()[0].lambda(),
             head: model.head().clone(),
             nodes: provenance.nodes,
             training_nodes: provenance.training_nodes,

@@ -31,9 +31,9 @@ struct Report {
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> {
     let model = Model::load(&arguments.model)?;
     let report = Report {
-        design: model.design().clone(),
-        ridge: model.ridge(),
-        lambda: model.lambda(),
+        design: model.members()[0].design().clone(),
+        ridge: model.members()[0].ridge(),
+        lambda: model.members()[0].lambda(),
         head: model.head().clone(),
         features: model.features(),
         feature_names: model.feature_names().map(<[String]>::to_vec),
@@ -55,8 +55,9 @@ impl Report {
             let rows = match channel.rows {
                 RowScaling::Plain => "features as they are",
                 RowScaling::Sum => "features divided by their sum",
+                RowScaling::Unit => "features divided by their length",
             };
-            let (filter, operator) = (channel.filter.formula(), channel.operator);
+            let (filter, operator) = (channel.filter.formula(), &channel.operator);
             lines.push(("filter", format!("{filter} ({operator} normalisation, {rows})")));
         }
         lines.extend([

@@ -63,7 +63,7 @@ impl Common {
     /// The search over all models, as far as nothing else was said.
     pub(crate) fn search(&self) -> Search {
         let search = Search { intercept: self.intercept, ..Search::default() };
-        search.with_operator(self.normalization).with_tolerance(self.tolerance)
+        search.with_operator(self.normalization.clone()).with_tolerance(self.tolerance)
     }
 }
 
@@ -160,7 +160,7 @@ impl Settings {
     }
 
     pub(crate) fn operator(&self) -> Operator {
-        self.common.normalization
+        self.common.normalization.clone()
     }
 
     pub(crate) fn rows(&self) -> RowScaling {
@@ -185,5 +185,6 @@ pub(crate) fn features(design: &Design) -> &'static str {
     match design.channels()[0].rows {
         RowScaling::Plain => "as they are",
         RowScaling::Sum => "divided by their sum",
+        RowScaling::Unit => "divided by their length",
     }
 }

@@ -11,9 +11,9 @@ use gfgcn::{Design, Result};
 
 /// ‖F − mean of its rows‖ relative to that of X, by depth, for both normalisations.
 pub(crate) fn figure(subject: &Subject, context: &Context) -> Result<Figure> {
-    let panels = Operator::ALL
+    let panels = Operator::PAPERS
         .into_iter()
-        .map(|operator| panel(subject, operator, context))
+        .map(|operator| panel(subject, &operator, context))
         .collect::<Result<Vec<Panel>>>()?;
     Ok(Figure {
         id: "scale".into(),
@@ -29,7 +29,7 @@ pub(crate) fn figure(subject: &Subject, context: &Context) -> Result<Figure> {
     })
 }
 
-fn panel(subject: &Subject, operator: Operator, context: &Context) -> Result<Panel> {
+fn panel(subject: &Subject, operator: &Operator, context: &Context) -> Result<Panel> {
     let features = subject.dataset.features();
     let mut x = Matrix::zeros(features.rows(), features.cols());
     for i in 0..features.rows() {
@@ -67,7 +67,7 @@ fn panel(subject: &Subject, operator: Operator, context: &Context) -> Result<Pan
     Ok(Panel {
         title: match operator.normalization {
             Normalization::Symmetric => "symmetric normalisation",
-            Normalization::Row => "row normalisation",
+            _ => "row normalisation",
         }
         .into(),
         x: Axis { label: "depth K".into(), scale: Scale::Powers },
@@ -79,13 +79,15 @@ fn panel(subject: &Subject, operator: Operator, context: &Context) -> Result<Pan
 /// ‖F − mean of its rows‖ for each filter, from one pass over the graph.
 fn scales(
     subject: &Subject,
-    operator: Operator,
+    operator: &Operator,
     filters: &[Filter],
     context: &Context,
 ) -> Result<Vec<f64>> {
-    let designs: Vec<Design> =
-        filters.iter().map(|&filter| Design::from(filter).with_operator(operator)).collect();
-    let driver = Driver::new(&subject.dataset, &designs, Rows::All, 0);
+    let designs: Vec<Design> = filters
+        .iter()
+        .map(|&filter| Design::from(filter).with_operator(operator.clone()))
+        .collect();
+    let driver = Driver::new(&subject.dataset, &designs, Rows::All, 0)?;
     let mut scales = Vec::with_capacity(filters.len());
     for pass in driver.passes(context.memory().free() / 2) {
         let filtered = driver.run(pass, context)?;
@@ -95,14 +97,14 @@ fn scales(
 }
 
 /// τ X + (1 − τ) Â^∞ X for a connected graph with degrees D̃: the largest eigenvalue of Â is 1, with one eigenvector.
-fn limit(degrees: &[f64], operator: Operator, x: &Matrix<f64>, tau: f64) -> Matrix<f64> {
+fn limit(degrees: &[f64], operator: &Operator, x: &Matrix<f64>, tau: f64) -> Matrix<f64> {
     let total: f64 = degrees.iter().sum();
     // Â^∞ = right · leftᵀ.
     let (right, left): (Vec<f64>, Vec<f64>) = degrees
         .iter()
         .map(|degree| match operator.normalization {
-            Normalization::Row => (1.0, degree / total),
             Normalization::Symmetric => (degree.sqrt(), degree.sqrt() / total),
+            _ => (1.0, degree / total),
         })
         .unzip();
     let mut mean = vec![0.0; x.cols()];

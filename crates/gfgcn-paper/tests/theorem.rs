@@ -33,7 +33,7 @@ fn centred(filter: Filter) -> Matrix<f64> {
     let design = Design::from(filter)
         .with_operator("row".parse().unwrap())
         .with_tolerance(Tolerance::new(1e-12).unwrap());
-    let driver = Driver::new(&data, &[design], Rows::of(vec![], NODES), 4);
+    let driver = Driver::new(&data, &[design], Rows::of(vec![], NODES), 4).unwrap();
     // Scores with W = I are the filtered features in double precision.
     let identity = Matrix::from_fn(4, 4, |i, j| f64::from(i == j));
     minus_mean(&driver.scores(0, &[&identity], &Context::default()).unwrap())

@@ -6,7 +6,7 @@ use crate::design::Design;
 use crate::driver::{Driver, Explanation, Rows, Scoring, Systems};
 use crate::error::Result;
 use crate::head::{Lesson, Supervision};
-use crate::model::{Model, Provenance, SAVING};
+use crate::model::{Member, Model, Provenance, SAVING};
 use crate::ridge::Ridge;
 use crate::split::Split;
 
@@ -63,7 +63,7 @@ impl Classifier {
             let lesson = Lesson::new(dataset.labels(), split, &self.ridge)?;
             let designs = std::slice::from_ref(&self.design);
             Driver::check(dataset.features(), designs, context)?;
-            let driver = self.driver(dataset, &lesson);
+            let driver = self.driver(dataset, &lesson)?;
             let _lease = context.memory().reserve(
                 "training",
                 driver.least_memory() + self.memory(&lesson, &driver),
@@ -78,11 +78,17 @@ impl Classifier {
                 validation,
                 context,
             )?;
-            Ok(Model {
+            let member = Member {
+                weight: 1.0,
                 design: self.design.clone(),
                 ridge: Ridge { kernel: fitted.kernel, ..self.ridge },
                 lambda: fitted.lambda,
+                predictor: fitted.predictor,
+            };
+            Ok(Model {
+                members: vec![member],
                 head: supervision.head,
+                features: dataset.features().cols(),
                 feature_names: dataset.feature_names().map(<[String]>::to_vec),
                 provenance: Provenance {
                     dataset: dataset.name().to_owned(),
@@ -91,7 +97,6 @@ impl Classifier {
                     training_nodes: split.train().len(),
                     selection_accuracy: fitted.selected.map(|candidate| candidate.accuracy()),
                 },
-                predictor: fitted.predictor,
             })
         })
     }
@@ -102,13 +107,13 @@ impl Classifier {
     /// As [`Classifier::fit`].
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let lesson = Lesson::new(dataset.labels(), split, &self.ridge)?;
-        let driver = self.driver(dataset, &lesson);
+        let driver = self.driver(dataset, &lesson)?;
         let (train, targets) = (split.train().len(), dataset.labels().classes().len());
         let systems = Systems::new(1, train, driver.columns(0), targets, &self.ridge);
         Ok(driver.explain(u64::MAX, vec![systems], Scoring::Later))
     }
 
-    fn driver<'d>(&self, dataset: &'d Dataset, lesson: &Lesson<'_>) -> Driver<'d> {
+    fn driver<'d>(&self, dataset: &'d Dataset, lesson: &Lesson<'_>) -> Result<Driver<'d>> {
         let rows = Rows::of(lesson.nodes().collect(), dataset.nodes());
         Driver::new(dataset, std::slice::from_ref(&self.design), rows, 0)
     }

@@ -100,7 +100,7 @@ impl Evaluation {
                 })
                 .collect::<Result<Vec<Lesson<'_>>>>()?;
             Driver::check(dataset.features(), &self.designs, context)?;
-            let driver = self.driver(dataset);
+            let driver = self.driver(dataset)?;
             let _lease = context.memory().reserve(
                 "the evaluation",
                 self.least_memory(&lessons, dataset, &driver),
@@ -131,8 +131,11 @@ impl Evaluation {
     }
 
     /// What [`Evaluation::run`] will do, and what it costs.
-    pub fn explain(&self, dataset: &Dataset) -> Explanation {
-        let driver = self.driver(dataset);
+    ///
+    /// # Errors
+    /// What no driver can be made for.
+    pub fn explain(&self, dataset: &Dataset) -> Result<Explanation> {
+        let driver = self.driver(dataset)?;
         let train = self.largest_training_part();
         let (count, targets) = (self.steps() as usize, dataset.labels().classes().len());
         let systems = Systems::new(count, train, self.columns(&driver), targets, &self.ridge);
@@ -144,10 +147,10 @@ impl Evaluation {
         } else {
             Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
         };
-        driver.explain(FILTERED_BYTES, vec![systems], scoring)
+        Ok(driver.explain(FILTERED_BYTES, vec![systems], scoring))
     }
 
-    fn driver<'d>(&self, dataset: &'d Dataset) -> Driver<'d> {
+    fn driver<'d>(&self, dataset: &'d Dataset) -> Result<Driver<'d>> {
         // Only a linear kernel predicts without the filtered features of every node.
         if !self.ridge.kernel.is_linear() {
             return Driver::new(dataset, &self.designs, Rows::All, 0);

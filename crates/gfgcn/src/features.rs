@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SparseMatrix};
 use rayon::prelude::*;
 
-/// Node features X, one row per node: finite `f32` values, at least one column.
+/// Node features X, one row per node: finite `f32` values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Features {
     /// Every value is stored.
@@ -21,6 +21,25 @@ impl Features {
             Some(k) => Err(not_finite(k / matrix.cols(), k % matrix.cols(), matrix.as_slice()[k])),
             None => Ok(Features::Dense(matrix)),
         }
+    }
+
+    /// No features at all: rows without columns. Only what is computed from the graph alone can be learnt from.
+    pub fn none(nodes: usize) -> Self {
+        Features::Dense(Matrix::zeros(nodes, 0))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.cols() == 0
+    }
+
+    /// The identity, one column per node.
+    pub(crate) fn identity(nodes: usize) -> Self {
+        let fill = |node: usize, columns: &mut Vec<u32>, values: &mut Vec<f32>| {
+            columns.push(node as u32);
+            values.push(1.0);
+        };
+        Features::Sparse(SparseMatrix::from_canonical_rows(nodes, nodes, fill))
     }
 
     /// Sparse features; refuses NaN and infinite values, naming the row and column.
@@ -99,17 +118,27 @@ impl Features {
 
     /// Divides every row by the sum of its absolute values; rows of zeros stay as they are.
     #[must_use]
-    pub fn row_normalized(mut self) -> Self {
-        fn normalize(row: &mut [f32]) {
-            let sum: f64 = row.iter().map(|v| f64::from(v.abs())).sum();
-            if sum > 0.0 {
-                row.iter_mut().for_each(|v| *v = (f64::from(*v) / sum) as f32);
+    pub fn row_normalized(self) -> Self {
+        self.divided_by_rows(|row| row.map(f64::abs).sum())
+    }
+
+    /// Divides every row by its Euclidean length; rows of zeros stay as they are.
+    #[must_use]
+    pub fn with_unit_rows(self) -> Self {
+        self.divided_by_rows(|row| row.map(|v| v * v).sum::<f64>().sqrt())
+    }
+
+    fn divided_by_rows(mut self, size: impl Fn(&mut dyn Iterator<Item = f64>) -> f64) -> Self {
+        let divide = |row: &mut [f32]| {
+            let size = size(&mut row.iter().map(|&v| f64::from(v)));
+            if size > 0.0 {
+                row.iter_mut().for_each(|v| *v = (f64::from(*v) / size) as f32);
             }
-        }
+        };
         match &mut self {
-            Features::Dense(m) => (0..m.rows()).for_each(|i| normalize(m.row_mut(i))),
+            Features::Dense(m) => (0..m.rows()).for_each(|i| divide(m.row_mut(i))),
             Features::Sparse(m) => {
-                m.rows_of_values_mut().for_each(normalize);
+                m.rows_of_values_mut().for_each(divide);
             }
         }
         self

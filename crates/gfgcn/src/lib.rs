@@ -73,7 +73,7 @@ pub mod tune;
 
 pub use classifier::Classifier;
 pub use data::split;
-pub use design::{Channel, Design, RowScaling};
+pub use design::{Channel, Design, Input, RowScaling};
 pub use error::{Error, Result};
 pub use hex::hex;
 pub use model::Model;

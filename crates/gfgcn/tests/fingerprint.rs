@@ -13,7 +13,15 @@ use synthetic::Recipe;
 const NODES: usize = 700;
 
 fn recipe(sparse: bool) -> Recipe {
-    Recipe { nodes: NODES, features: 9, classes: 3, weighted: true, sparse, seed: 4 }
+    Recipe {
+        nodes: NODES,
+        features: 9,
+        classes: 3,
+        weighted: true,
+        sparse,
+        directed: false,
+        seed: 4,
+    }
 }
 
 /// A dataset as lists that can be changed.
@@ -151,4 +159,34 @@ fn many_may_ask_at_once() {
     let dataset = recipe(true).make();
     let asked: HashSet<String> = (0..64).into_par_iter().map(|_| dataset.fingerprint()).collect();
     assert_eq!(asked.len(), 1);
+}
+
+/// Another direction, another relation, or none of either: other data.
+#[test]
+fn directions_and_relations_are_part_of_it() {
+    let directed = Recipe { directed: true, ..recipe(false) }.make();
+    let with = |graph| {
+        let (features, labels) = (directed.features().clone(), directed.labels().clone());
+        Dataset::new("same", graph, features, labels).unwrap().fingerprint()
+    };
+    let graph = directed.graph();
+    let parts = |names: [&str; 2]| -> Vec<(String, Graph)> {
+        let relations = graph.relations().iter().zip(names);
+        relations.map(|(relation, name)| (name.to_owned(), relation.graph().clone())).collect()
+    };
+    let without = graph.clone().with_relations(Vec::new()).unwrap();
+    let all: HashSet<String> = [
+        graph.clone(),
+        graph.clone().transposed(),
+        graph.clone().undirected(),
+        without.clone(),
+        without.clone().undirected(),
+        without.clone().with_relations(parts(["odd", "even"])).unwrap(),
+    ]
+    .into_iter()
+    .map(with)
+    .collect();
+    assert_eq!(all.len(), 6);
+    let same = without.with_relations(parts(["even", "odd"])).unwrap();
+    assert_eq!(with(same), with(graph.clone()));
 }

@@ -35,7 +35,8 @@ fn check(what: &str, threads: usize, work: &dyn Fn(&Context) -> Result<()>) {
 }
 
 fn data(nodes: usize, features: usize, classes: usize) -> Dataset {
-    Recipe { nodes, features, classes, weighted: false, sparse: true, seed: 1 }.make()
+    Recipe { nodes, features, classes, weighted: false, sparse: true, directed: false, seed: 1 }
+        .make()
 }
 
 fn ridge(kernel: &str, selection: Selection, intercept: bool) -> Ridge {

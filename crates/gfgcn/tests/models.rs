@@ -18,7 +18,16 @@ use std::fs;
 use synthetic::Recipe;
 
 fn dataset(classes: usize) -> Dataset {
-    Recipe { nodes: 12, features: 3, classes, weighted: true, sparse: false, seed: 3 }.make()
+    Recipe {
+        nodes: 12,
+        features: 3,
+        classes,
+        weighted: true,
+        sparse: false,
+        directed: false,
+        seed: 3,
+    }
+    .make()
 }
 
 fn fit(dataset: &Dataset, kernel: &str, intercept: bool) -> Model {
@@ -97,9 +106,9 @@ fn the_tests_seal_files_as_the_library_does() {
 fn another_version_is_told_from_damage() {
     for file in [linear(), rbf()] {
         let mut parts = Parts::of(&file).unwrap();
-        parts.header = parts.header.replace("\"schema\":2", "\"schema\":3");
+        parts.header = parts.header.replace("\"schema\":3", "\"schema\":4");
         let message = error(&parts.seal());
-        assert!(message.contains("version 3") && message.contains("newer"), "{message}");
+        assert!(message.contains("version 4") && message.contains("newer"), "{message}");
         // The first version, as it was written.
         parts.header =
             r#"{"schema":1,"filter":{"kind":"sgc","depth":2},"options":{},"checksum":""}"#
@@ -111,7 +120,7 @@ fn another_version_is_told_from_damage() {
         parts.header = r#"{"schema":77,"new":[],"checksum":""}"#.to_owned();
         parts.tensors.clear();
         let message = error(&parts.seal());
-        assert!(message.contains("version 77") && message.contains("reads version 2"), "{message}");
+        assert!(message.contains("version 77") && message.contains("reads version 3"), "{message}");
     }
 }
 
@@ -153,7 +162,7 @@ fn files_that_are_no_models_are_refused() {
         (empty(r#"{"__metadata__":{"format":"pt"}}"#), "no gfgcn header"),
         (empty(r#"{"__metadata__":{"gfgcn":"[]"}}"#), "header cannot be read"),
         (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":-1}"}}"#), "header cannot be read"),
-        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":2}"}}"#), "header cannot be read"),
+        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":3}"}}"#), "header cannot be read"),
     ] {
         let message = error(&file);
         assert!(message.contains(fragment) && message.contains("not a gfgcn model"), "{message}");
@@ -171,24 +180,32 @@ fn tensor(name: &str, values: &[f64]) -> Tensor {
 type Forgery = (&'static str, fn(&mut Parts), &'static str);
 
 const LINEAR: &[Forgery] = &[
-    ("NaN", |parts| set(parts, "weights", f64::NAN), "tensor weights has the value NaN"),
-    ("infinite", |parts| set(parts, "weights", f64::INFINITY), "tensor weights has the value inf"),
-    ("intercept", |parts| set(parts, "intercept", f64::NAN), "tensor intercept has the value NaN"),
-    ("missing weights", |parts| remove(parts, "weights"), "tensor weights is missing"),
-    ("missing intercept", |parts| remove(parts, "intercept"), "tensor intercept is missing"),
+    ("NaN", |parts| set(parts, "weights", f64::NAN), "tensor 0.weights has the value NaN"),
+    (
+        "infinite",
+        |parts| set(parts, "weights", f64::INFINITY),
+        "tensor 0.weights has the value inf",
+    ),
+    (
+        "intercept",
+        |parts| set(parts, "intercept", f64::NAN),
+        "tensor 0.intercept has the value NaN",
+    ),
+    ("missing weights", |parts| remove(parts, "weights"), "tensor 0.weights is missing"),
+    ("missing intercept", |parts| remove(parts, "intercept"), "tensor 0.intercept is missing"),
     ("extra", |parts| parts.tensors.push(tensor("x", &[1.0])), "checksum does not match"),
     ("extra of no size", |parts| parts.tensors.push(tensor("x", &[])), "checksum does not match"),
     ("other order", |parts| parts.tensors.reverse(), "checksum does not match"),
-    ("wrong type", |parts| parts.tensor("weights").dtype = "I64".into(), "weights has type I64"),
+    ("wrong type", |parts| parts.tensor("weights").dtype = "I64".into(), "0.weights has type I64"),
     (
         "wrong shape",
         |parts| parts.tensor("weights").shape = vec![9],
-        "tensor weights has type F64 and shape [9]",
+        "tensor 0.weights has type F64 and shape [9]",
     ),
     (
         "transposed",
         |parts| parts.tensor("weights").shape = vec![1, 9],
-        "tensor weights has type F64 and shape [1, 9]",
+        "tensor 0.weights has type F64 and shape [1, 9]",
     ),
     (
         "no features",
@@ -196,7 +213,7 @@ const LINEAR: &[Forgery] = &[
             parts.tensor("weights").shape[0] = 0;
             parts.tensor("weights").bytes.clear();
         },
-        "0 columns do not belong to a design of 1 channels",
+        "0 columns do not belong to ssgc:depth=3,tau=0.05 of 3 features",
     ),
     (
         "shape that overflows",
@@ -204,6 +221,20 @@ const LINEAR: &[Forgery] = &[
         "safetensors",
     ),
     ("no λ", |parts| header(parts, "\"lambda\":", "\"lambda\":-"), "λ is -"),
+    (
+        "weight",
+        |parts| header(parts, "\"weight\":", "\"weight\":-"),
+        "the weight of a member is -1",
+    ),
+    (
+        "no members",
+        |parts| {
+            let start = parts.header.find("\"members\":[").unwrap() + 11;
+            let end = start + parts.header[start..].find(']').unwrap();
+            parts.header.replace_range(start..end, "");
+        },
+        "the model has no members",
+    ),
     ("no classes", |parts| header(parts, "[\"0\",\"1\",\"2\"]", "[]"), "no classes"),
     ("fewer classes", |parts| header(parts, "[\"0\",\"1\",\"2\"]", "[\"0\",\"1\"]"), "shape [3]"),
     (
@@ -215,21 +246,25 @@ const LINEAR: &[Forgery] = &[
     (
         "channels",
         |parts| header(parts, "tau=0.05", "tau=0.05 + sgc:depth=2"),
-        "3 columns do not belong to a design of 2 channels",
+        "3 columns do not belong to ssgc:depth=3,tau=0.05 + sgc:depth=2 of 3 features",
     ),
     ("spaces", |parts| header(parts, "\"lambda\":", "\"lambda\": "), "checksum does not match"),
-    ("kernel", |parts| header(parts, "\"linear\"", "\"rbf:gamma=1\""), "coefficients is missing"),
+    ("kernel", |parts| header(parts, "\"linear\"", "\"rbf:gamma=1\""), "0.coefficients is missing"),
 ];
 
 const RBF: &[Forgery] = &[
-    ("NaN", |parts| set(parts, "coefficients", f64::NAN), "tensor coefficients has the value NaN"),
+    (
+        "NaN",
+        |parts| set(parts, "coefficients", f64::NAN),
+        "tensor 0.coefficients has the value NaN",
+    ),
     (
         "NaN in the support",
         |parts| parts.tensor("support").bytes[..4].copy_from_slice(&f32::NAN.to_le_bytes()),
-        "tensor support has a value that is not finite",
+        "tensor 0.support has a value that is not finite",
     ),
-    ("missing support", |parts| remove(parts, "support"), "tensor support is missing"),
-    ("fewer rows", |parts| parts.tensor("support").shape = vec![3, 6], "tensor support has type"),
+    ("missing support", |parts| remove(parts, "support"), "tensor 0.support is missing"),
+    ("fewer rows", |parts| parts.tensor("support").shape = vec![3, 6], "tensor 0.support has type"),
     (
         "no training nodes",
         |parts| {
@@ -257,7 +292,7 @@ fn set(parts: &mut Parts, name: &str, value: f64) {
 }
 
 fn remove(parts: &mut Parts, name: &str) {
-    parts.tensors.retain(|tensor| tensor.name != name);
+    parts.tensors.retain(|tensor| tensor.name != format!("0.{name}"));
 }
 
 fn header(parts: &mut Parts, from: &str, to: &str) {
@@ -308,8 +343,15 @@ fn many_tensors_are_refused_in_reasonable_time() {
 #[test]
 fn other_numbers_of_features_are_refused() {
     let model = Model::from_bytes(&linear()).unwrap();
-    let other =
-        Recipe { nodes: 12, features: 4, classes: 3, weighted: false, sparse: true, seed: 1 };
+    let other = Recipe {
+        nodes: 12,
+        features: 4,
+        classes: 3,
+        weighted: false,
+        sparse: true,
+        directed: false,
+        seed: 1,
+    };
     let message = predict(&model, &other.make()).unwrap_err().to_string();
     assert!(message.contains("features per node") && message.contains("expected 3, found 4"));
 }

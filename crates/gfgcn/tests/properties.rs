@@ -20,8 +20,15 @@ use proptest::prelude::*;
 use repeatable::repeatable;
 use synthetic::{Random, Recipe};
 
-const RECIPE: Recipe =
-    Recipe { nodes: 60, features: 20, classes: 4, weighted: false, sparse: true, seed: 5 };
+const RECIPE: Recipe = Recipe {
+    nodes: 60,
+    features: 20,
+    classes: 4,
+    weighted: false,
+    sparse: true,
+    directed: false,
+    seed: 5,
+};
 
 fn cora() -> Dataset {
     let bytes = include_bytes!("../../../datasets/cora.npz");
@@ -73,7 +80,7 @@ fn threads_change_no_bit() {
                 let model = Classifier::new(filter).fit(&dataset, split, &context).unwrap();
                 let predictions = model.predict(&dataset, &context).unwrap();
                 all.extend(predictions.into_targets().as_slice().iter().map(|s| s.to_bits()));
-                all.push(model.lambda().to_bits());
+                all.push(model.members()[0].lambda().to_bits());
             }
             let evaluation = Evaluation {
                 designs: designs(&["dgc:depth=8", "sgc:depth=2"]),
@@ -115,7 +122,8 @@ fn the_scale_of_the_features_does_not_matter() {
                 let largest = difference.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
                 assert!(largest < 1e-6, "{name}, β = {beta}: {largest:e}");
                 if name == "linear" {
-                    let ratio = scaled_model.lambda() * f64::from(beta).powi(2) / model.lambda();
+                    let ratio = scaled_model.members()[0].lambda() * f64::from(beta).powi(2)
+                        / model.members()[0].lambda();
                     assert!((ratio - 1.0).abs() < 1e-9, "λ ratio {ratio}");
                 }
             }
@@ -159,7 +167,7 @@ proptest! {
         let dataset = Recipe { seed, ..RECIPE }.make();
         let filters = [Filter::sgc(depth), Filter::ssgc(depth, 0.2), Filter::dgc(depth.max(6), 5.27)];
         let row: Operator = "row".parse().unwrap();
-        let designs = filters.map(|filter| Design::from(filter.unwrap()).with_operator(row));
+        let designs = filters.map(|filter| Design::from(filter.unwrap()).with_operator(row.clone()));
         // Features X = I, so that the scores of W are p(Â) W.
         let n = dataset.nodes();
         let identity = Features::dense(Matrix::from_fn(n, n, |i, j| f32::from(i == j))).unwrap();
@@ -172,7 +180,7 @@ proptest! {
         let sum = Matrix::from_fn(n, 1, |i, _| 2.0 * x[(i, 0)] - 3.0 * y[(i, 0)]);
         // p(1) = 1 for every filter, and constants are the walk's fixed vectors.
         let constant = Matrix::from_fn(n, 1, |_, _| 1.0);
-        let driver = Driver::new(&dataset, &designs, Rows::of(vec![], n), 4);
+        let driver = Driver::new(&dataset, &designs, Rows::of(vec![], n), 4).unwrap();
         for k in 0..designs.len() {
             let p = driver.scores(k, &[&x, &y, &sum, &constant], &Context::default()).unwrap();
             for i in 0..n {
@@ -282,7 +290,7 @@ fn fit_then_predict_gives_the_labels_that_evaluate_scored() {
                     let classes: Vec<u32> =
                         split.test().iter().map(|&node| predictions.class(node)).collect();
                     if name == "linear" {
-                        assert_eq!(model.lambda(), one.lambdas[0]);
+                        assert_eq!(model.members()[0].lambda(), one.lambdas[0]);
                         assert_eq!(classes, one.predictions[0], "{} {name}", one.design);
                     }
                     // With the rows of more splits the other side may be cheaper: the same up to single
@@ -291,7 +299,7 @@ fn fit_then_predict_gives_the_labels_that_evaluate_scored() {
                         (one.lambdas[0], &one.predictions[0]),
                         (all.lambdas[k], &all.predictions[k]),
                     ] {
-                        assert!((model.lambda() / lambda - 1.0).abs() < 1e-4);
+                        assert!((model.members()[0].lambda() / lambda - 1.0).abs() < 1e-4);
                         let same = classes.iter().zip(labels).filter(|(a, b)| a == b).count();
                         assert!(same * 100 >= classes.len() * 98, "{} {name}", one.design);
                     }

@@ -16,8 +16,15 @@ use gfgcn::tune::{Contender, Search, Tuned};
 use gfgcn::{Classifier, Design, Ridge, RowScaling};
 use synthetic::{Random, Recipe};
 
-const RECIPE: Recipe =
-    Recipe { nodes: 60, features: 20, classes: 3, weighted: false, sparse: true, seed: 11 };
+const RECIPE: Recipe = Recipe {
+    nodes: 60,
+    features: 20,
+    classes: 3,
+    weighted: false,
+    sparse: true,
+    directed: false,
+    seed: 11,
+};
 
 /// Features around the mean of the class, `noise` times a random number away from it; edges between
 /// random nodes, or within classes only.
@@ -158,7 +165,7 @@ fn the_order_of_nodes_does_not_decide() {
 fn check_training_gives_the_same(tuned: &Tuned, dataset: &Dataset, split: &Split) {
     let model = tuned.classifier().fit(dataset, split, &Context::default()).unwrap();
     let contender = &tuned.board[tuned.chosen];
-    assert_eq!(model.lambda(), contender.lambda);
+    assert_eq!(model.members()[0].lambda(), contender.lambda);
     assert_eq!(model.provenance().selection_accuracy, Some(contender.accuracy));
 }
 

@@ -7,7 +7,7 @@ use crate::train::{Trainer, Training};
 use gfgcn::Result;
 use gfgcn::context::Context;
 use gfgcn::features::Features;
-use gfgcn::filter::{Filter, Series};
+use gfgcn::filter::{Basis, Filter, Series};
 use gfgcn::split::Split;
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,8 @@ impl Comparison<'_> {
         let (tried, products) = match (model, model.filter()) {
             (_, None) => (model, 1),
             (model, Some(filter)) => {
-                let products = Series::new(filter, self.training.tolerance).products();
+                let products =
+                    Series::new(filter, Basis::Chebyshev, self.training.tolerance).products();
                 let filter = Filter::sgc(1)?;
                 let tried = match model {
                     Baseline::Dual(dual) => Baseline::Dual(Dual { filter, ..dual }),

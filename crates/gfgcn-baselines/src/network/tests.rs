@@ -17,13 +17,13 @@ fn classes() -> Vec<u32> {
 
 fn check(what: &str, network: &dyn Network) {
     for (weighted, sparse, operator) in [
-        (false, true, Operator::ALL[0]),
-        (true, true, Operator::ALL[0]),
-        (true, false, Operator::ALL[1]),
+        (false, true, Operator::PAPERS[0].clone()),
+        (true, true, Operator::PAPERS[0].clone()),
+        (true, false, Operator::PAPERS[1].clone()),
     ] {
         let (graph, features) = (graph(weighted), features(sparse));
         let edges = OnceLock::new();
-        let inputs = Inputs::new(&features, &graph, operator, &edges);
+        let inputs = Inputs::new(&features, &graph, &operator, &edges).unwrap();
         let mut random = initial_weights(7);
         let parameters: Vec<Matrix<f32>> = network
             .parameters(features.cols(), CLASSES)
@@ -60,7 +60,7 @@ fn networks() {
 fn linear_models() {
     let (graph, features) = (graph(false), features(true));
     let edges = OnceLock::new();
-    let inputs = Inputs::new(&features, &graph, Operator::default(), &edges);
+    let inputs = Inputs::new(&features, &graph, &Operator::default(), &edges).unwrap();
     let mut random = initial_weights(7);
     let filtered = random::uniform(ROWS.len(), 6, 1.0, &mut random);
     let start = |parameters: Vec<Parameter>, random: &mut ChaCha8Rng| -> Vec<Matrix<f32>> {

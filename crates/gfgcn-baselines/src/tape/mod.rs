@@ -45,16 +45,16 @@ impl<'a> Inputs<'a> {
     pub(crate) fn new(
         features: &'a Features,
         graph: &'a Graph,
-        operator: Operator,
+        operator: &Operator,
         edges: &'a OnceLock<Edges>,
-    ) -> Self {
-        Inputs {
+    ) -> gfgcn::Result<Self> {
+        Ok(Inputs {
             features,
             graph,
-            adjacency: graph.adjacency(operator),
-            transposed: graph.transposed_adjacency(operator),
+            adjacency: graph.adjacency(operator)?,
+            transposed: graph.transposed_adjacency(operator)?,
             edges,
-        }
+        })
     }
 
     fn edges(&self) -> &Edges {

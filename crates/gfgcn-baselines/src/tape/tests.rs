@@ -89,14 +89,14 @@ fn check(what: &str, shapes: &[(usize, usize)], f: impl Fn(&mut Tape<'_>) -> Var
     let parameters: Vec<Matrix<f32>> =
         shapes.iter().map(|&(rows, cols)| uniform(rows, cols, 1.0, &mut random)).collect();
     for (weighted, sparse, operator) in [
-        (false, true, Operator::ALL[0]),
-        (true, false, Operator::ALL[0]),
-        (false, false, Operator::ALL[1]),
-        (true, true, Operator::ALL[1]),
+        (false, true, Operator::PAPERS[0].clone()),
+        (true, false, Operator::PAPERS[0].clone()),
+        (false, false, Operator::PAPERS[1].clone()),
+        (true, true, Operator::PAPERS[1].clone()),
     ] {
         let (graph, features) = (graph(weighted), features(sparse));
         let edges = OnceLock::new();
-        let inputs = Inputs::new(&features, &graph, operator, &edges);
+        let inputs = Inputs::new(&features, &graph, &operator, &edges).unwrap();
         let what = format!("{what} (weighted {weighted}, sparse {sparse}, {operator})");
         assert_gradients(&what, &inputs, &parameters, &[], |tape| {
             let scores = f(tape);
@@ -197,7 +197,7 @@ fn the_dual_objective() {
     let parameters = [uniform(5, 3, 1.0, &mut random)];
     let (graph, features) = (graph(false), features(true));
     let edges = OnceLock::new();
-    let inputs = Inputs::new(&features, &graph, Operator::default(), &edges);
+    let inputs = Inputs::new(&features, &graph, &Operator::default(), &edges).unwrap();
     assert_gradients("the dual", &inputs, &parameters, &constants, |tape| {
         tape.dual_objective(&tape.parameter(0), &tape.constant(0), 0.7, &tape.constant(1))
     });
@@ -208,7 +208,7 @@ fn the_dual_objective() {
 fn dropouts_keep_the_expectation() {
     let (graph, features) = (graph(false), features(true));
     let edges = OnceLock::new();
-    let inputs = Inputs::new(&features, &graph, Operator::default(), &edges);
+    let inputs = Inputs::new(&features, &graph, &Operator::default(), &edges).unwrap();
     let mut random = initial_weights(4);
     let parameters: Vec<Matrix<f32>> =
         [(6, 4), (1, 4), (1, 4)].map(|(rows, cols)| uniform(rows, cols, 1.0, &mut random)).to_vec();

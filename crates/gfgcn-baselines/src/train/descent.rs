@@ -120,7 +120,7 @@ impl<'a> Descent<'a> {
         watch: &mut dyn FnMut(&Epoch),
     ) -> Result<Trained> {
         let (trainer, training) = (self.trainer, &self.trainer.training);
-        let inputs = trainer.inputs();
+        let inputs = trainer.inputs()?;
         let mut tape = Tape::new(&inputs, start, std::mem::take(&mut self.constants));
         let decay = self.parameters.iter().map(|p| training.weight_decay.unwrap_or(p.decay));
         let sizes: Vec<usize> = self.parameters.iter().map(Parameter::entries).collect();

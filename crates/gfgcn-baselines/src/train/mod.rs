@@ -117,7 +117,7 @@ impl<'a> Trainer<'a> {
                 let rows = Rows::of(nodes, dataset.nodes());
                 let columns = dataset.labels().classes().len();
                 // A run is the same whatever other runs share its features.
-                let driver = Driver::new(dataset, &designs, rows, columns).by_features();
+                let driver = Driver::new(dataset, &designs, rows, columns)?.by_features();
                 let filtered = driver.run(0..1, context)?.remove(0);
                 (Cow::Borrowed(dataset.features()), Some((driver, filtered)))
             }
@@ -125,8 +125,9 @@ impl<'a> Trainer<'a> {
         Ok(Trainer { dataset, model, training, features, filtered, edges: OnceLock::new() })
     }
 
-    fn inputs(&self) -> Inputs<'_> {
-        Inputs::new(&self.features, self.dataset.graph(), self.training.operator, &self.edges)
+    fn inputs(&self) -> Result<Inputs<'_>> {
+        let operator = self.training.normalization.into();
+        Inputs::new(&self.features, self.dataset.graph(), &operator, &self.edges)
     }
 
     /// Trains on a split; the context's observer is told after every epoch.

@@ -1,7 +1,7 @@
 //! How models are trained: the numbers, their defaults and their ranges.
 
 use gfgcn::filter::{Filter, Tolerance};
-use gfgcn::graph::Operator;
+use gfgcn::graph::Normalization;
 use gfgcn::{Design, Error, Result, RowScaling};
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +17,8 @@ pub struct Training {
     /// With it, the validation part is looked at after every epoch: training stops when its accuracy
     /// has not risen for so many epochs, and the best weights are kept. Off by default.
     pub patience: Option<usize>,
-    /// The matrix of the graph that is multiplied by.
-    pub operator: Operator,
+    /// How the matrix of the graph that is multiplied by is normalised: networks follow all edges, either way.
+    pub normalization: Normalization,
     /// What is done to each node's features first.
     pub rows: RowScaling,
     /// What cutting a filter's series off may change.
@@ -32,7 +32,7 @@ impl Default for Training {
             learning_rate: 0.01,
             weight_decay: None,
             patience: None,
-            operator: Operator::default(),
+            normalization: Normalization::default(),
             rows: RowScaling::default(),
             tolerance: Tolerance::default(),
         }
@@ -42,7 +42,8 @@ impl Default for Training {
 impl Training {
     /// What is computed of the features where a filter is applied before the training.
     pub fn design(&self, filter: Filter) -> Design {
-        let design = Design::from(filter).with_operator(self.operator).with_rows(self.rows);
+        let design =
+            Design::from(filter).with_operator(self.normalization.into()).with_rows(self.rows);
         design.with_tolerance(self.tolerance)
     }
 

@@ -207,7 +207,7 @@ impl Arguments {
         let designs = filters.into_iter().map(|filter| self.settings.design(filter)).collect();
         let ridge = self.settings.ridge();
         let evaluation = Evaluation { designs, splits: splits.to_vec(), ridge };
-        let plan = self.explain.then(|| evaluation.explain(dataset));
+        let plan = self.explain.then(|| evaluation.explain(dataset)).transpose()?;
         plan.iter().for_each(|plan| output.plan(plan));
         let results = progress::show(output, "evaluating", Unit::Steps, |context| {
             context.progress().begin("evaluating", evaluation.steps());

@@ -114,7 +114,7 @@ impl TrainingSettings {
             learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
             weight_decay: self.weight_decay,
             patience: self.patience,
-            operator: settings.operator(),
+            normalization: settings.operator().normalization,
             rows: settings.rows(),
             tolerance: settings.tolerance(),
         };

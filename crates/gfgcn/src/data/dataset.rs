@@ -203,10 +203,8 @@ impl Dataset {
     /// Bytes of memory that graph, features and names take, about.
     pub fn memory(&self) -> u64 {
         let named = |names: &Option<Vec<String>>| names.as_ref().map_or(0, Vec::len) as u64;
-        let weight = if self.graph.is_weighted() { 4 } else { 0 };
-        let graph = (4 + weight) * self.graph.nonzeros() as u64 + 8 * self.nodes() as u64;
         let names = 48 * (named(&self.node_ids) + named(&self.feature_names));
-        graph + self.features.memory() + names
+        self.graph.memory() + self.features.memory() + names
     }
 
     /// The dataset restricted to its largest connected component.

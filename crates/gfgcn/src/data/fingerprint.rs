@@ -4,7 +4,8 @@
 //! outcome depends on the data alone:
 //!
 //! ```text
-//! fingerprint  SHA-256 of: nodes, edges, feature columns (64 bits each), the digest of every chunk
+//! fingerprint  SHA-256 of: nodes, edges, feature columns (64 bits each), the digest of every chunk; then, where
+//!              directions are known, their number and every arc; then every relation, its edges and arcs
 //! chunk        SHA-256 of its rows, one after the other
 //! row          how many larger neighbours, each with its weight; how many features other than zero,
 //!              each with its column; the bytes of the label after their number plus one, or a zero
@@ -78,7 +79,32 @@ fn compute(graph: &Graph, features: &Features, labels: &Labels) -> String {
         hash.update((size as u64).to_le_bytes());
     }
     digests.iter().for_each(|digest| hash.update(digest));
+    hash_arcs(&mut hash, graph);
     hex(&hash.finalize())
+}
+
+/// Directions and relations, where there are some.
+fn hash_arcs(hash: &mut Sha256, graph: &Graph) {
+    if graph.is_directed() {
+        hash.update((graph.arc_count() as u64).to_le_bytes());
+        for (from, to, weight) in graph.arc_list() {
+            hash.update((from as u32).to_le_bytes());
+            hash.update((to as u32).to_le_bytes());
+            hash.update(weight.to_le_bytes());
+        }
+    }
+    for relation in graph.relations() {
+        let mut name = Vec::new();
+        push_label(&mut name, Some(relation.name()));
+        hash.update(name);
+        hash.update((relation.graph().edges() as u64).to_le_bytes());
+        for (from, to, weight) in relation.graph().edge_list() {
+            hash.update((from as u32).to_le_bytes());
+            hash.update((to as u32).to_le_bytes());
+            hash.update(weight.to_le_bytes());
+        }
+        hash_arcs(hash, relation.graph());
+    }
 }
 
 /// Each edge belongs to its smaller end.

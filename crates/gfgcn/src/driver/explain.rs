@@ -109,7 +109,7 @@ impl Driver<'_> {
             filters,
             passes: passes.len(),
             side,
-            instead_of: self.shape.other(side).map(factor),
+            instead_of: self.rows.some().map(|_| factor(side.other())),
             tolerance: self.tolerance.into(),
             terms: channels().map(|channel| channel.series.terms()).sum(),
             cost: self.cost(memory),
@@ -121,7 +121,7 @@ impl Driver<'_> {
     /// Products that scoring with each design by itself takes.
     pub(crate) fn score_products(&self) -> usize {
         let channels = self.designs.iter().flatten();
-        channels.map(|channel| &channel.series).map(Series::products).sum()
+        channels.map(|(channel, _)| &channel.series).map(Series::products).sum()
     }
 }
 

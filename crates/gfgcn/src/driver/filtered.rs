@@ -57,19 +57,20 @@ impl Rows {
 /// The filtered features of a design: its channels side by side, on the rows that were asked for.
 #[derive(Clone, Debug)]
 pub struct Filtered {
-    pub(super) channels: Vec<Arc<Propagated<f32>>>,
+    /// Each with what its values are multiplied by.
+    pub(super) channels: Vec<(Arc<Propagated<f32>>, f64)>,
     pub(super) rows: Arc<Rows>,
 }
 
 impl Filtered {
     /// The number of rows.
     pub fn rows(&self) -> usize {
-        self.channels[0].rows()
+        self.channels[0].0.rows()
     }
 
     /// The number of columns, over all channels.
     pub fn cols(&self) -> usize {
-        self.channels.iter().map(|channel| channel.cols()).sum()
+        self.channels.iter().map(|(channel, _)| channel.cols()).sum()
     }
 
     /// The rows of some nodes, in double precision.
@@ -89,9 +90,14 @@ impl Filtered {
     /// All rows, in the precision they were computed in.
     pub fn to_matrix(&self) -> Matrix<f32> {
         match &self.channels[..] {
-            [only] => only.to_native(),
+            [(only, scale)] if *scale == 1.0 => only.to_native(),
             several => {
-                let parts: Vec<Matrix<f32>> = several.iter().map(|c| c.to_native()).collect();
+                let scaled = |(channel, scale): &(Arc<Propagated<f32>>, f64)| {
+                    let mut values = channel.to_native();
+                    values.as_mut_slice().iter_mut().for_each(|value| *value *= *scale as f32);
+                    values
+                };
+                let parts: Vec<Matrix<f32>> = several.iter().map(scaled).collect();
                 Matrix::side_by_side(&parts.iter().collect::<Vec<_>>())
             }
         }
@@ -101,14 +107,13 @@ impl Filtered {
         /// From this many entries on, threads share the work.
         const MANY: usize = 1 << 21;
         let cols = self.cols();
-        let pieces = |row: usize| self.channels.iter().flat_map(move |channel| channel.row(row));
         if rows.len() * cols < MANY {
             // Written once, not first filled with zeros: a sweep makes hundreds of these.
             let mut data = Vec::with_capacity(rows.len() * cols);
             for &row in rows {
-                for channel in &self.channels {
+                for (channel, scale) in &self.channels {
                     for piece in channel.row(row) {
-                        data.extend(piece.iter().map(|&value| f64::from(value)));
+                        data.extend(piece.iter().map(|&value| scale * f64::from(value)));
                     }
                 }
             }
@@ -116,10 +121,13 @@ impl Filtered {
         }
         let mut out = Matrix::zeros(rows.len(), cols);
         out.as_mut_slice().par_chunks_mut(cols).zip(rows).for_each(|(mut out, &row)| {
-            for piece in pieces(row) {
-                let (now, later) = out.split_at_mut(piece.len());
-                now.iter_mut().zip(piece).for_each(|(out, &value)| *out = f64::from(value));
-                out = later;
+            for (channel, scale) in &self.channels {
+                for piece in channel.row(row) {
+                    let (now, later) = out.split_at_mut(piece.len());
+                    let values = piece.iter().map(|&value| scale * f64::from(value));
+                    now.iter_mut().zip(values).for_each(|(out, value)| *out = value);
+                    out = later;
+                }
             }
         });
         out

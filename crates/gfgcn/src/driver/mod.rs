@@ -14,10 +14,12 @@ pub use plan::{Cost, Side};
 
 use crate::context::Context;
 use crate::data::Dataset;
-use crate::design::{Design, RowScaling};
+use crate::design::{Channel, Design, Input, RowScaling};
 use crate::error::Result;
 use crate::features::Features;
-use crate::filter::{Propagated, Selectors, Series, Slabs, TimesFeatures, Tolerance, propagate};
+use crate::filter::{
+    Basis, Propagated, Selectors, Series, Slabs, TimesFeatures, Tolerance, propagate,
+};
 use crate::graph::{Graph, Operator, Propagator};
 use crate::matrix::Matrix;
 use plan::Shape;
@@ -34,7 +36,7 @@ use std::sync::Arc;
 /// # let features = Features::dense(Matrix::from_fn(3, 1, |i, _| i as f32))?;
 /// # let data = Dataset::new("path", graph, features, Labels::none(3))?;
 /// let designs = [Design::from(Filter::sgc(1)?), Design::from(Filter::ssgc(8, 0.05)?)];
-/// let driver = Driver::new(&data, &designs, Rows::of(vec![0, 2], data.nodes()), 0);
+/// let driver = Driver::new(&data, &designs, Rows::of(vec![0, 2], data.nodes()), 0)?;
 /// let context = Context::default();
 /// for pass in driver.passes(context.memory().free()) {
 ///     for filtered in driver.run(pass, &context)? {
@@ -45,21 +47,31 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug)]
 pub struct Driver<'d> {
+    nodes: usize,
     operators: Vec<(Operator, Propagator<'d>)>,
-    features: Vec<(RowScaling, Cow<'d, Features>)>,
-    designs: Vec<Vec<LoweredChannel>>,
+    inputs: Vec<InputRows<'d>>,
+    /// The channels of each design, with the roots of their weights.
+    designs: Vec<Vec<(LoweredChannel, f64)>>,
     rows: Arc<Rows>,
-    shape: Shape,
     tolerance: Tolerance,
     score_columns: usize,
+}
+
+/// What some channels filter.
+#[derive(Debug)]
+struct InputRows<'d> {
+    input: Input,
+    scaling: RowScaling,
+    rows: Cow<'d, Features>,
+    nonzeros: usize,
 }
 
 /// A channel as it will be computed.
 #[derive(Clone, Debug, PartialEq)]
 struct LoweredChannel {
-    /// Positions among the driver's operators and features.
+    /// Positions among the driver's operators and inputs.
     operator: usize,
-    features: usize,
+    input: usize,
     side: Side,
     series: Series,
 }
@@ -67,13 +79,21 @@ struct LoweredChannel {
 impl LoweredChannel {
     /// Channels that agree in this go through the graph together.
     fn group(&self) -> (usize, usize, Side) {
-        (self.operator, self.features, self.side)
+        (self.operator, self.input, self.side)
     }
 }
 
 impl<'d> Driver<'d> {
     /// Plans for the filtered features of some nodes and, for each design, so many columns of scores in all.
-    pub fn new(dataset: &'d Dataset, designs: &[Design], rows: Rows, score_columns: usize) -> Self {
+    ///
+    /// # Errors
+    /// A relation that the graph does not have, or a channel of features where there are none.
+    pub fn new(
+        dataset: &'d Dataset,
+        designs: &[Design],
+        rows: Rows,
+        score_columns: usize,
+    ) -> Result<Self> {
         Driver::on(dataset.graph(), dataset.features(), designs, rows, score_columns)
     }
 
@@ -84,46 +104,84 @@ impl<'d> Driver<'d> {
         designs: &[Design],
         rows: Rows,
         score_columns: usize,
-    ) -> Self {
-        let shape = Shape::new(graph, features, rows.some());
+    ) -> Result<Self> {
         let channels = || designs.iter().flat_map(Design::channels);
-        let operators = distinct(channels().map(|channel| channel.operator));
-        let scalings = distinct(channels().map(|channel| channel.rows));
-        let place = |design: &Design| {
-            let lower = |channel: &crate::design::Channel| {
-                let series = Series::new(channel.filter, design.tolerance);
-                LoweredChannel {
-                    operator: operators.iter().position(|o| *o == channel.operator).unwrap_or(0),
-                    features: scalings.iter().position(|s| *s == channel.rows).unwrap_or(0),
-                    side: shape.side(&series),
-                    series,
-                }
-            };
-            design.channels().iter().map(lower).collect::<Vec<_>>()
+        let operators = distinct(channels().map(|channel| channel.operator.clone()));
+        let propagator = |operator: Operator| {
+            let propagator = Propagator::new(graph, &operator)?;
+            Ok((operator, propagator))
         };
-        let designs_lowered: Vec<Vec<LoweredChannel>> = designs.iter().map(place).collect();
+        let inputs = distinct(channels().map(|channel| (channel.input, channel.rows)));
+        let input = |(input, scaling): (Input, RowScaling)| {
+            let rows = input.rows(graph, features, scaling)?;
+            let nonzeros = rows.nonzeros();
+            Ok(InputRows { input, scaling, rows, nonzeros })
+        };
         let mut driver = Driver {
-            features: scalings.iter().map(|scaling| (*scaling, scaling.apply(features))).collect(),
-            operators: Vec::new(),
-            designs: designs_lowered,
+            nodes: graph.nodes(),
+            operators: operators.into_iter().map(propagator).collect::<Result<_>>()?,
+            inputs: inputs.into_iter().map(input).collect::<Result<_>>()?,
+            designs: Vec::new(),
             rows: Arc::new(rows),
-            shape,
             tolerance: designs.first().map_or_else(Tolerance::default, |design| design.tolerance),
             score_columns,
         };
-        let columns = driver.multiplied_columns();
-        let prepared = |operator: &Operator| {
-            (*operator, Propagator::new(graph, *operator).prepared_for(columns))
+        let lower = |design: &Design| {
+            let channels = design.channels().iter();
+            let lowered = channels.map(|channel| driver.lowered(channel, design.tolerance));
+            lowered.collect::<Vec<_>>()
         };
-        driver.operators = operators.iter().map(prepared).collect();
-        driver
+        driver.designs = designs.iter().map(lower).collect();
+        let columns = driver.multiplied_columns();
+        let prepared = |(operator, propagator): (Operator, Propagator<'d>)| {
+            (operator, propagator.prepared_for(columns))
+        };
+        driver.operators = driver.operators.into_iter().map(prepared).collect();
+        Ok(driver)
     }
 
-    /// Refuses designs for which features would have to be scaled that do not fit a second time: making the driver
+    fn lowered(&self, channel: &Channel, tolerance: Tolerance) -> (LoweredChannel, f64) {
+        let found = self.operators.iter().position(|(operator, _)| *operator == channel.operator);
+        let operator = found.expect("the driver has every operator");
+        let wanted = (channel.input, channel.rows);
+        let found = self.inputs.iter().position(|input| (input.input, input.scaling) == wanted);
+        let input = found.expect("the driver has every input");
+        let basis = match self.operators[operator].1.has_bounded_real_spectrum() {
+            true => Basis::Chebyshev,
+            false => Basis::Powers,
+        };
+        let series = Series::new(channel.filter, basis, tolerance);
+        let side = self.shape(operator, input).side(&series);
+        (LoweredChannel { operator, input, side, series }, channel.weight.sqrt())
+    }
+
+    /// What the costs of an operator on an input depend on.
+    fn shape(&self, operator: usize, input: usize) -> Shape {
+        let (propagator, input) = (&self.operators[operator].1, &self.inputs[input]);
+        let some = self.rows.some();
+        Shape {
+            nodes: self.nodes,
+            nonzeros: propagator.nonzeros(),
+            spare: usize::from(propagator.is_there_and_back()),
+            features: input.rows.cols(),
+            feature_nonzeros: input.nonzeros,
+            rows: some.unwrap_or(self.nodes),
+            selectable: some.is_some(),
+        }
+    }
+
+    fn shape_of(&self, channel: &LoweredChannel) -> Shape {
+        self.shape(channel.operator, channel.input)
+    }
+
+    /// Refuses designs for which inputs would have to be made that do not fit beside the features: making the driver
     /// takes that memory, and what the driver needs is only known when it is made.
     pub(crate) fn check(features: &Features, designs: &[Design], context: &Context) -> Result<()> {
         let channels = designs.iter().flat_map(Design::channels);
-        let scaled = distinct(channels.map(|c| c.rows).filter(|&rows| rows != RowScaling::Plain));
+        let made = |&(input, rows): &(Input, RowScaling)| {
+            input == Input::Features && rows != RowScaling::Plain
+        };
+        let scaled = distinct(channels.map(|c| (c.input, c.rows)).filter(made));
         let needed = scaled.len() as u64 * features.memory();
         let remedy = "take the features as they are, or use a machine with more memory";
         context.memory().check("scaling the features", needed, remedy)
@@ -134,7 +192,7 @@ impl<'d> Driver<'d> {
     #[must_use]
     pub fn by_features(mut self) -> Self {
         let channels = self.designs.iter_mut().flatten();
-        channels.for_each(|channel| channel.side = Side::Features);
+        channels.for_each(|(channel, _)| channel.side = Side::Features);
         self
     }
 
@@ -142,7 +200,7 @@ impl<'d> Driver<'d> {
     pub fn passes(&self, memory: u64) -> Vec<Range<usize>> {
         let mut passes = Vec::new();
         // Where only scores are wanted there is nothing to pass over.
-        let mut start = if self.shape.rows == 0 { self.designs.len() } else { 0 };
+        let mut start = if self.rows.some() == Some(0) { self.designs.len() } else { 0 };
         while start < self.designs.len() {
             let mut end = start + 1;
             while end < self.designs.len() && self.pass_cost(start..end + 1).memory <= memory {
@@ -165,11 +223,11 @@ impl<'d> Driver<'d> {
             let filtered = self.filter(group[0], &filters, context)?;
             done.extend(group.into_iter().zip(filtered.into_iter().map(Arc::new)));
         }
-        let find = |channel: &LoweredChannel| {
+        let find = |(channel, scale): &(LoweredChannel, f64)| {
             let found = done.iter().find(|(other, _)| *other == channel);
-            found.expect("every channel is in a group").1.clone()
+            (found.expect("every channel is in a group").1.clone(), *scale)
         };
-        let filtered = |channels: &Vec<LoweredChannel>| Filtered {
+        let filtered = |channels: &Vec<(LoweredChannel, f64)>| Filtered {
             channels: channels.iter().map(find).collect(),
             rows: self.rows.clone(),
         };
@@ -179,7 +237,7 @@ impl<'d> Driver<'d> {
     /// The channels of some designs, once each, by what they share.
     fn groups(&self, pass: Range<usize>) -> Vec<Vec<&LoweredChannel>> {
         let mut groups: Vec<Vec<&LoweredChannel>> = Vec::new();
-        for channel in self.designs[pass].iter().flatten() {
+        for (channel, _) in self.designs[pass].iter().flatten() {
             match groups.iter_mut().find(|group| group[0].group() == channel.group()) {
                 Some(group) if group.contains(&channel) => {}
                 Some(group) => group.push(channel),
@@ -197,24 +255,24 @@ impl<'d> Driver<'d> {
         context: &Context,
     ) -> Result<Vec<Propagated<f32>>> {
         let propagator = &self.operators[group.operator].1;
-        let features = self.features[group.features].1.as_ref();
+        let features = self.inputs[group.input].rows.as_ref();
         let all: Vec<usize>;
         let nodes = match &*self.rows {
             Rows::Some { nodes, .. } => nodes,
             Rows::All => {
-                all = (0..self.shape.nodes).collect();
+                all = (0..self.nodes).collect();
                 &all
             }
         };
         match group.side {
             Side::Features => {
-                let sink = Slabs::<f32>::new(self.shape.nodes, nodes.len(), features.cols());
+                let sink = Slabs::<f32>::new(self.nodes, nodes.len(), features.cols());
                 propagate(context, propagator, false, filters, features, nodes, &sink)?;
                 Ok(sink.finish(filters.len()))
             }
             Side::Selectors => {
-                let selectors = Selectors::new(nodes, self.shape.nodes);
-                let everywhere: Vec<usize> = (0..self.shape.nodes).collect();
+                let selectors = Selectors::new(nodes, self.nodes);
+                let everywhere: Vec<usize> = (0..self.nodes).collect();
                 let sink = TimesFeatures::new(features);
                 propagate(context, propagator, true, filters, &selectors, &everywhere, &sink)?;
                 Ok(sink.finish(filters.len()))
@@ -241,23 +299,27 @@ impl<'d> Driver<'d> {
     ) -> Result<Matrix<f64>> {
         let weights = Matrix::side_by_side(weights);
         let channels = &self.designs[design];
-        let width = self.shape.features;
-        assert_eq!(weights.rows(), width * channels.len(), "one row per column of the design");
-        let nodes: Vec<usize> = (0..self.shape.nodes).collect();
+        assert_eq!(weights.rows(), self.columns(design), "one row per column of the design");
+        let nodes: Vec<usize> = (0..self.nodes).collect();
         let mut total: Option<Matrix<f64>> = None;
-        for (k, channel) in channels.iter().enumerate() {
+        let mut first = 0;
+        for (channel, scale) in channels {
+            let input = &self.inputs[channel.input].rows;
             let own = match channels.len() {
                 1 => Cow::Borrowed(&weights),
-                _ => Cow::Owned(
-                    weights.select_rows(&(k * width..(k + 1) * width).collect::<Vec<_>>()),
-                ),
+                _ => {
+                    let rows: Vec<usize> = (first..first + input.cols()).collect();
+                    Cow::Owned(weights.select_rows(&rows))
+                }
             };
-            let columns = self.features[channel.features].1.times(&own);
+            first += input.cols();
+            let columns = input.times(&own);
             let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());
             let propagator = &self.operators[channel.operator].1;
             let filters = std::slice::from_ref(&channel.series);
             propagate(context, propagator, false, filters, &columns, &nodes, &sink)?;
-            let scores = sink.finish(1).remove(0).to_native();
+            let mut scores = sink.finish(1).remove(0).to_native();
+            scores.as_mut_slice().iter_mut().for_each(|score| *score *= scale);
             total = Some(match total {
                 None => scores,
                 Some(mut total) => {
@@ -272,7 +334,8 @@ impl<'d> Driver<'d> {
 
     /// The number of columns of a design's filtered features.
     pub fn columns(&self, design: usize) -> usize {
-        self.shape.features * self.designs[design].len()
+        let channels = self.designs[design].iter();
+        channels.map(|(channel, _)| self.inputs[channel.input].rows.cols()).sum()
     }
 
     /// What all designs cost when as many go together as so many bytes allow; the memory is that of the largest
@@ -286,14 +349,16 @@ impl<'d> Driver<'d> {
 
     /// Bytes of memory without which nothing works: one design at a time, and its scores.
     pub fn least_memory(&self) -> u64 {
-        let scores = if self.score_columns > 0 { self.shape.scores(self.score_columns) } else { 0 };
-        self.cost(0).memory + scores
+        let scores = |(channel, _): &(LoweredChannel, f64)| match self.score_columns {
+            0 => 0,
+            columns => self.shape_of(channel).scores(columns),
+        };
+        self.cost(0).memory + self.designs.iter().flatten().map(scores).max().unwrap_or(0)
     }
 
     fn pass_cost(&self, pass: Range<usize>) -> Cost {
         let groups = self.groups(pass);
-        let results: u64 =
-            groups.iter().flatten().map(|channel| self.shape.result(channel.side)).sum();
+        let results: u64 = groups.iter().flatten().map(|c| self.shape_of(c).result(c.side)).sum();
         let costs = groups.iter().map(|group| self.group_cost(group, group[0].side));
         let mut cost = costs.fold(Cost::default(), Cost::then);
         cost.memory += results;
@@ -302,15 +367,15 @@ impl<'d> Driver<'d> {
 
     fn group_cost(&self, group: &[&LoweredChannel], side: Side) -> Cost {
         let filters: Vec<Series> = group.iter().map(|channel| channel.series.clone()).collect();
-        self.shape.cost(side, &filters)
+        self.shape_of(group[0]).cost(side, &filters)
     }
 
     /// Bytes of what the driver holds beyond the data: scaled features, degrees, renumbered graphs, row lists.
     fn own_memory(&self) -> u64 {
-        let scaled = self.features.iter().filter(|(scaling, _)| *scaling != RowScaling::Plain);
-        let scaled: u64 = scaled.map(|(_, features)| features.memory()).sum();
+        let made = self.inputs.iter().filter(|input| matches!(input.rows, Cow::Owned(_)));
+        let made: u64 = made.map(|input| input.rows.memory()).sum();
         let operators: u64 = self.operators.iter().map(|(_, operator)| operator.memory()).sum();
-        scaled + operators + 4 * self.shape.nodes as u64
+        made + operators + 4 * self.nodes as u64
     }
 
     /// Products times the columns of each: what renumbering the nodes has to pay for itself over.
@@ -325,7 +390,7 @@ impl<'d> Driver<'d> {
             .designs
             .iter()
             .flatten()
-            .map(|channel| channel.series.products() * self.score_columns)
+            .map(|(channel, _)| channel.series.products() * self.score_columns)
             .sum();
         rows as usize + scores
     }
@@ -364,9 +429,9 @@ mod tests {
         let data = ring(4000);
         let designs: Vec<Design> =
             (40..60).map(|depth| Filter::sgc(depth).unwrap().into()).collect();
-        let driver = Driver::new(&data, &designs, Rows::of(vec![1, 2, 3], 4000), 0);
-        assert!(driver.designs.iter().flatten().all(|channel| channel.side == Side::Selectors));
-        let results: u64 = 20 * driver.shape.result(Side::Selectors);
+        let driver = Driver::new(&data, &designs, Rows::of(vec![1, 2, 3], 4000), 0).unwrap();
+        assert!(driver.designs.iter().flatten().all(|(c, _)| c.side == Side::Selectors));
+        let results: u64 = 20 * driver.shape(0, 0).result(Side::Selectors);
         assert_eq!(driver.passes(u64::MAX).len(), 1, "all together");
         // Enough for what is kept of all designs, but not for their sums.
         let budget = driver.pass_cost(0..5).memory;
@@ -384,10 +449,10 @@ mod tests {
         let scaled = plain.clone().with_rows(RowScaling::Sum);
         let memory = |design: &Design| {
             let rows = Rows::of(vec![0], 1000);
-            Driver::new(&data, std::slice::from_ref(design), rows, 0).least_memory()
+            Driver::new(&data, std::slice::from_ref(design), rows, 0).unwrap().least_memory()
         };
         assert_eq!(memory(&scaled) - memory(&plain), data.features().memory());
-        let mut driver = Driver::new(&data, &[plain], Rows::of(vec![0], 1000), 0);
+        let mut driver = Driver::new(&data, &[plain], Rows::of(vec![0], 1000), 0).unwrap();
         let before = driver.least_memory();
         driver.operators[0].1 = driver.operators[0].1.clone().renumbered();
         let (offsets, neighbours, order, scales) = (8 * 1001, 4 * 2000, 8 * 1000, 16 * 1000);

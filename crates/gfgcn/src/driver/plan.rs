@@ -12,9 +12,7 @@
 //! The side of a channel follows from its own costs, never from what else is computed beside it or from
 //! the memory that is free: company and memory only decide which channels share a pass.
 
-use crate::features::Features;
 use crate::filter::{Layout, Series, products};
-use crate::graph::Graph;
 use serde::Serialize;
 use std::fmt;
 
@@ -26,6 +24,16 @@ pub enum Side {
     Features,
     /// One column per node whose features are needed.
     Selectors,
+}
+
+impl Side {
+    /// The one that is not taken.
+    pub(super) fn other(self) -> Side {
+        match self {
+            Side::Features => Side::Selectors,
+            Side::Selectors => Side::Features,
+        }
+    }
 }
 
 /// What a plan costs, counted rather than measured.
@@ -60,29 +68,21 @@ impl Cost {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) nodes: usize,
-    /// Entries of Ã.
-    nonzeros: usize,
+    /// Entries of Ã that a product goes through.
+    pub(super) nonzeros: usize,
+    /// Vectors beyond those of the recurrence: one where a step is there and back.
+    pub(super) spare: usize,
+    /// Columns that are filtered.
     pub(super) features: usize,
     /// Entries of X other than zero.
-    feature_nonzeros: usize,
+    pub(super) feature_nonzeros: usize,
     /// Nodes whose filtered features are needed.
     pub(super) rows: usize,
     /// Whether these are some of the nodes, so that they can be selected.
-    selectable: bool,
+    pub(super) selectable: bool,
 }
 
 impl Shape {
-    pub(super) fn new(graph: &Graph, features: &Features, rows: Option<usize>) -> Self {
-        Shape {
-            nodes: graph.nodes(),
-            nonzeros: 2 * graph.edges() + graph.nodes(),
-            features: features.cols(),
-            feature_nonzeros: features.nonzeros(),
-            rows: rows.unwrap_or(graph.nodes()),
-            selectable: rows.is_some(),
-        }
-    }
-
     /// The cheaper side for a filter that is by itself.
     pub(super) fn side(&self, filter: &Series) -> Side {
         let bytes = |side| self.cost(side, std::slice::from_ref(filter)).bytes;
@@ -91,15 +91,6 @@ impl Shape {
         } else {
             Side::Features
         }
-    }
-
-    /// The side that is not taken, where there are two.
-    pub(super) fn other(&self, side: Side) -> Option<Side> {
-        let other = match side {
-            Side::Features => Side::Selectors,
-            Side::Selectors => Side::Features,
-        };
-        self.selectable.then_some(other)
     }
 
     /// What filtering from one side costs several filters together. The memory is that of the work; the
@@ -124,7 +115,8 @@ impl Shape {
             ),
         };
         let indices = count(&[4, products, nonzeros, columns.div_ceil(layout.width)]);
-        let vectors = layout.window.min(products + 1) * nodes + filters.len() * summed_rows;
+        let vectors =
+            (layout.window.min(products + 1) + self.spare) * nodes + filters.len() * summed_rows;
         // The list of the rows that are summed, with their positions.
         let lists = count(&[16, summed_rows]) + count(&[8, nodes]);
         let at_work = count(&[size, vectors, layout.width]) + multiplied;
@@ -146,7 +138,8 @@ impl Shape {
     /// Bytes that scoring every node in so many columns takes.
     pub(super) fn scores(&self, columns: usize) -> u64 {
         let Layout { width, at_once, window } = Layout::new::<f64>(self.nodes, columns);
-        8 * (3 * self.nodes * columns + (window + 1) * self.nodes * at_once * width) as u64
+        let vectors = window + 1 + self.spare;
+        8 * (3 * self.nodes * columns + vectors * self.nodes * at_once * width) as u64
     }
 }
 

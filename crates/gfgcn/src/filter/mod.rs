@@ -1,6 +1,6 @@
 //! Graph filters: which polynomial of Â is applied to the features.
 //!
-//! A [`Filter`] says what; a [`Series`] is the same filter lowered to Chebyshev coefficients; and the
+//! A [`Filter`] says what; a [`Series`] is the same filter lowered to coefficients; and the
 //! [driver](crate::driver) applies any number of them to every column in one pass over the graph.
 
 mod layout;
@@ -8,12 +8,14 @@ mod propagate;
 mod selectors;
 mod series;
 mod slabs;
+mod tolerance;
 
 pub(crate) use layout::Layout;
 pub(crate) use propagate::{products, propagate};
 pub(crate) use selectors::{Selectors, TimesFeatures};
-pub use series::{Series, Tolerance};
+pub use series::{Basis, Series};
 pub(crate) use slabs::{Propagated, Slabs};
+pub use tolerance::Tolerance;
 
 use crate::error::{Error, Result};
 use crate::text::{self, serde_as_text};
@@ -28,6 +30,12 @@ pub const DEFAULT_DEPTH: usize = 8;
 pub const DEFAULT_TAU: f64 = 0.05;
 /// The paper's terminal time T for DGC.
 pub const DEFAULT_TIME: f64 = 5.27;
+/// The largest depth of a high-pass filter: (1 − x)^K grows to 2^K.
+pub const MAX_HIGH_PASS_DEPTH: usize = 20;
+/// The largest time of a heat kernel.
+const MAX_HEAT_TIME: f64 = 1000.0;
+/// The smallest probability of a restart.
+const MIN_ALPHA: f64 = 0.001;
 
 /// A polynomial p of the normalised adjacency; the filtered features are F = p(Â) X.
 ///
@@ -36,10 +44,15 @@ pub const DEFAULT_TIME: f64 = 5.27;
 /// | `sgc` | Â^K | depth K (8) |
 /// | `ssgc` | 1/K Σ_{k=1..K} ((1−τ) Â^k + τ I) | depth K (8), tau τ (0.05) |
 /// | `dgc` | ((1 − T/K) I + T/K Â)^K | depth K (8), time T (5.27) |
+/// | `identity` | I | |
+/// | `highpass` | (I − Â)^K | depth K (1) |
+/// | `ppr` | α (I − (1−α) Â)⁻¹, personalised PageRank | alpha α (0.1) |
+/// | `heat` | exp(−t (I − Â)), the heat kernel | time t (5) |
 ///
-/// K is 1 to 10 000; τ is 0 to 1; T is positive. Built by [`Filter::sgc`], [`Filter::ssgc`] and
-/// [`Filter::dgc`], or from text, all of which check the parameters. Written and parsed as `sgc:depth=2`,
-/// `ssgc:depth=8,tau=0.05`, `dgc:depth=64,time=5.27`; parameters that are left out have their defaults.
+/// K is 1 to 10 000 (`highpass`: to 20); τ is 0 to 1; T is positive; α is 0.001 to 1; t is positive and at most 1000. Built
+/// by functions of their names, or from text, all of which check the parameters. Written and parsed as `sgc:depth=2`,
+/// `ssgc:depth=8,tau=0.05`, `dgc:depth=64,time=5.27`; parameters that are left out have their defaults. The first three are
+/// the paper's. The last two are no polynomials, but as good as polynomials: their series are truncated.
 ///
 /// ```
 /// use gfgcn::filter::Filter;
@@ -73,15 +86,35 @@ pub enum Filter {
         /// T, the terminal time of the diffusion.
         time: f64,
     },
+    /// The features as they are.
+    Identity,
+    /// How a node differs from its neighbours.
+    #[non_exhaustive]
+    HighPass {
+        /// K.
+        depth: usize,
+    },
+    /// Personalised PageRank.
+    #[non_exhaustive]
+    Ppr {
+        /// α, the probability of a restart.
+        alpha: f64,
+    },
+    /// The heat kernel.
+    #[non_exhaustive]
+    Heat {
+        /// t.
+        time: f64,
+    },
 }
 
 serde_as_text!(Filter);
 
 impl Filter {
-    /// The names of all filters.
+    /// The names of the paper's filters.
     pub const NAMES: [&'static str; 3] = ["sgc", "ssgc", "dgc"];
 
-    /// The filter of a name. `given` is asked for the value of each parameter that the filter has; `None`
+    /// The paper's filter of a name. `given` is asked for the value of each parameter that the filter has; `None`
     /// stands for the default.
     ///
     /// ```
@@ -163,12 +196,42 @@ impl Filter {
         Ok(filter)
     }
 
-    /// Its name, one of [`Filter::NAMES`].
+    /// (I − Â)^K.
+    pub fn high_pass(depth: usize) -> Result<Self> {
+        if (1..=MAX_HIGH_PASS_DEPTH).contains(&depth) {
+            return Ok(Filter::HighPass { depth });
+        }
+        let range =
+            format!("a whole number from 1 to {MAX_HIGH_PASS_DEPTH} for a high-pass filter");
+        Err(Error::parameter("depth", depth, range))
+    }
+
+    /// α (I − (1−α) Â)⁻¹.
+    pub fn ppr(alpha: f64) -> Result<Self> {
+        if (MIN_ALPHA..=1.0).contains(&alpha) {
+            return Ok(Filter::Ppr { alpha });
+        }
+        Err(Error::parameter("alpha", alpha, format!("a number from {MIN_ALPHA} to 1")))
+    }
+
+    /// exp(−t (I − Â)).
+    pub fn heat(time: f64) -> Result<Self> {
+        if time > 0.0 && time <= MAX_HEAT_TIME {
+            return Ok(Filter::Heat { time });
+        }
+        Err(Error::parameter("time", time, format!("a positive number up to {MAX_HEAT_TIME}")))
+    }
+
+    /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
             Filter::Sgc { .. } => "sgc",
             Filter::Ssgc { .. } => "ssgc",
             Filter::Dgc { .. } => "dgc",
+            Filter::Identity => "identity",
+            Filter::HighPass { .. } => "highpass",
+            Filter::Ppr { .. } => "ppr",
+            Filter::Heat { .. } => "heat",
         }
     }
 
@@ -176,34 +239,49 @@ impl Filter {
     pub fn parameters(&self) -> Vec<(&'static str, f64)> {
         let depth = ("depth", self.depth() as f64);
         match *self {
-            Filter::Sgc { .. } => vec![depth],
+            Filter::Sgc { .. } | Filter::HighPass { .. } => vec![depth],
             Filter::Ssgc { tau, .. } => vec![depth, ("tau", tau)],
             Filter::Dgc { time, .. } => vec![depth, ("time", time)],
+            Filter::Identity => vec![],
+            Filter::Ppr { alpha } => vec![("alpha", alpha)],
+            Filter::Heat { time } => vec![("time", time)],
         }
     }
 
-    /// K.
+    /// K; 0 for filters that have none.
     pub fn depth(&self) -> usize {
         match *self {
-            Filter::Sgc { depth } | Filter::Ssgc { depth, .. } | Filter::Dgc { depth, .. } => depth,
+            Filter::Sgc { depth }
+            | Filter::Ssgc { depth, .. }
+            | Filter::Dgc { depth, .. }
+            | Filter::HighPass { depth } => depth,
+            Filter::Identity | Filter::Ppr { .. } | Filter::Heat { .. } => 0,
         }
     }
 
-    /// The paper's name for the closed-form model with this filter: `gfSGC`, `gfSSGC`, `gfDGC`.
+    /// The paper's name for the closed-form model with this filter, `gfSGC`, `gfSSGC` or `gfDGC`, and names in its style for
+    /// the other filters.
     pub fn model_name(&self) -> &'static str {
         match self {
             Filter::Sgc { .. } => "gfSGC",
             Filter::Ssgc { .. } => "gfSSGC",
             Filter::Dgc { .. } => "gfDGC",
+            Filter::Identity => "features",
+            Filter::HighPass { .. } => "gfHighPass",
+            Filter::Ppr { .. } => "gfPPR",
+            Filter::Heat { .. } => "gfHeat",
         }
     }
 
     /// The filter in the paper's notation: `SSGC, K = 8, τ = 0.05`.
     pub fn formula(&self) -> String {
-        let name = &self.model_name()["gf".len()..];
+        let name = self.model_name();
+        let name = name.strip_prefix("gf").unwrap_or("none");
         let symbol = |parameter| match parameter {
             "depth" => "K",
             "tau" => "τ",
+            "alpha" => "α",
+            "time" if matches!(self, Filter::Heat { .. }) => "t",
             "time" => "T",
             other => other,
         };
@@ -214,7 +292,11 @@ impl Filter {
 
     /// Whether it gives the features back as they are, whatever the graph.
     pub fn ignores_graph(&self) -> bool {
-        matches!(self, Filter::Ssgc { tau, .. } if *tau == 1.0)
+        match *self {
+            Filter::Ssgc { tau: share, .. } | Filter::Ppr { alpha: share } => share == 1.0,
+            Filter::Identity => true,
+            _ => false,
+        }
     }
 
     /// p(x) for a number x, an eigenvalue of Â in [−1, 1].
@@ -230,6 +312,10 @@ impl Filter {
                 let step = time / depth as f64;
                 (1.0 - step + step * x).powi(depth as i32)
             }
+            Filter::Identity => 1.0,
+            Filter::HighPass { depth } => (1.0 - x).powi(depth as i32),
+            Filter::Ppr { alpha } => alpha / (1.0 - (1.0 - alpha) * x),
+            Filter::Heat { time } => (-time * (1.0 - x)).exp(),
         }
     }
 }
@@ -244,18 +330,31 @@ impl FromStr for Filter {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
         let (name, mut options) = text::parse("filter", text)?;
-        let mut problem = None;
-        let filter = Filter::named(name, |parameter| {
-            let given = options.number(parameter, "a number", |_| true);
-            given.unwrap_or_else(|error| {
-                problem.get_or_insert(error);
-                None
-            })
-        });
-        if let Some(problem) = problem {
-            return Err(problem);
-        }
-        let filter = filter?;
+        let any = "a number";
+        let filter = match name {
+            "identity" => Filter::Identity,
+            "highpass" => {
+                let depth = options.whole("depth", 1, MAX_HIGH_PASS_DEPTH as u32)?;
+                Filter::high_pass(depth.unwrap_or(1) as usize)?
+            }
+            "ppr" => Filter::ppr(options.number("alpha", any, |_| true)?.unwrap_or(0.1))?,
+            "heat" => Filter::heat(options.number("time", any, |_| true)?.unwrap_or(5.0))?,
+            name if !Filter::NAMES.contains(&name) => {
+                let known = "sgc, ssgc, dgc, identity, highpass, ppr or heat";
+                return Err(Error::parameter("filter", name, known));
+            }
+            name => {
+                let mut problem = None;
+                let filter = Filter::named(name, |parameter| {
+                    let given = options.number(parameter, any, |_| true);
+                    given.unwrap_or_else(|error| {
+                        problem.get_or_insert(error);
+                        None
+                    })
+                });
+                problem.map_or(filter, Err)?
+            }
+        };
         options.finish()?;
         Ok(filter)
     }
@@ -275,7 +374,15 @@ mod tests {
 
     #[test]
     fn filters_are_written_parsed_and_checked() {
-        for text in ["sgc:depth=2", "ssgc:depth=16,tau=0.3", "dgc:depth=64,time=5.27"] {
+        for text in [
+            "sgc:depth=2",
+            "ssgc:depth=16,tau=0.3",
+            "dgc:depth=64,time=5.27",
+            "identity",
+            "highpass:depth=2",
+            "ppr:alpha=0.15",
+            "heat:time=3",
+        ] {
             let filter: Filter = text.parse().unwrap();
             assert_eq!(filter.to_string(), text);
             let json = serde_json::to_string(&filter).unwrap();
@@ -296,6 +403,15 @@ mod tests {
             "dgc:depth=20,time=50",
             "sgc:depth",
             "sgc:depth=2,depth=3",
+            "identity:depth=1",
+            "highpass:depth=21",
+            "highpass:depth=0",
+            "ppr:alpha=0",
+            "ppr:alpha=1.5",
+            "ppr:depth=2",
+            "heat:time=0",
+            "heat:time=1e4",
+            "heat:time=nan",
         ] {
             assert!(text.parse::<Filter>().is_err(), "{text:?}");
         }

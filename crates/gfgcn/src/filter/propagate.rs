@@ -9,7 +9,7 @@
 //! parallel instead. Either way every number is computed by the same operations in the same order.
 
 use super::layout::{Layout, WINDOW};
-use super::series::{Series, recurrence};
+use super::series::{Basis, Series, recurrence};
 use super::slabs::{Kept, Sink, Source, Sums};
 use crate::context::Context;
 use crate::error::Result;
@@ -75,8 +75,8 @@ fn propagate_as<T: Scalar>(
         let columns = start..cols.min(start + width);
         // Whole vectors of the narrowest kind: no leftover columns to go through one by one.
         let stride = columns.len().next_multiple_of(if columns.len() > 4 { 8 } else { 4 });
-        let slab = Slab { context, propagator, filters, kept: &kept, stride, window };
-        slab.fill(vectors, source, columns.clone(), transposed);
+        let slab = Slab { context, propagator, transposed, filters, kept: &kept, stride, window };
+        slab.fill(vectors, source, columns.clone());
         let values = slab.run(vectors)?;
         let after = |place: usize| propagator.scale_after(place, transposed);
         sink.slab(
@@ -97,6 +97,7 @@ fn propagate_as<T: Scalar>(
 struct Slab<'a> {
     context: &'a Context,
     propagator: &'a Propagator<'a>,
+    transposed: bool,
     filters: &'a [Series],
     kept: &'a Kept,
     stride: usize,
@@ -127,13 +128,17 @@ impl Slab<'_> {
         products(self.filters)
     }
 
+    /// That of the operator, so that of all filters.
+    fn basis(&self) -> Basis {
+        self.filters.first().map_or_else(Basis::default, Series::basis)
+    }
+
     /// Makes v_0.
     fn fill<T: Scalar>(
         &self,
         vectors: &mut Vec<Vec<T>>,
         source: &dyn Source<T>,
         columns: Range<usize>,
-        transposed: bool,
     ) {
         let size = self.propagator.nodes() * self.stride;
         vectors.resize_with(self.window.min(self.products() + 1), Vec::new);
@@ -141,7 +146,7 @@ impl Slab<'_> {
         resize(&mut vectors[0], size);
         for (place, out) in vectors[0].chunks_exact_mut(self.stride).enumerate() {
             let (node, scale) =
-                (self.propagator.node(place), self.propagator.scale_before(place, transposed));
+                (self.propagator.node(place), self.propagator.scale_before(place, self.transposed));
             source.fill(node, columns.clone(), scale, &mut out[..columns.len()]);
         }
         vectors[1..].iter_mut().for_each(|vector| resize(vector, size));
@@ -152,7 +157,12 @@ impl Slab<'_> {
         let per_row = self.filters.len() * self.stride;
         let mut sums = zeros(self.kept.rows.len() * per_row);
         let last = self.products();
+        let two = self.propagator.is_there_and_back() && last > 0;
+        let mut half = if two { zeros(self.propagator.nodes() * self.stride) } else { Vec::new() };
         for k in 0..=last {
+            if two && k > 0 {
+                self.half_step(&vectors[(k - 1) % self.window], &mut half)?;
+            }
             let slot = k % self.window;
             let terms =
                 if slot == self.window - 1 || k == last { self.terms(k) } else { Vec::new() };
@@ -172,6 +182,7 @@ impl Slab<'_> {
                 self.sweep(
                     k,
                     vectors,
+                    two.then_some(&half),
                     &terms,
                     Range::clone(rows),
                     Range::clone(kept),
@@ -188,6 +199,18 @@ impl Slab<'_> {
             vectors[slot] = newest;
         }
         Ok(sums)
+    }
+
+    /// The way there of a step that is there and back.
+    fn half_step<T: Scalar>(&self, x: &[T], half: &mut [T]) -> Result<()> {
+        let rows: Vec<Range<usize>> =
+            self.kept.parts.iter().map(|(rows, _)| rows.clone()).collect();
+        let parts = split_rows(half, self.stride, &rows);
+        parts.into_par_iter().zip(rows).try_for_each(|(y, rows)| {
+            self.context.check()?;
+            self.propagator.step_there(rows, self.stride, x, y);
+            Ok(())
+        })
     }
 
     /// What is added to the sums when the window that ends with v_k is complete.
@@ -216,6 +239,7 @@ impl Slab<'_> {
         &self,
         k: usize,
         vectors: &[Vec<T>],
+        half: Option<&Vec<T>>,
         terms: &[Term<T>],
         rows: Range<usize>,
         mut kept: Range<usize>,
@@ -228,13 +252,14 @@ impl Slab<'_> {
             let tile = first..rows.end.min(first + TILE);
             let own = (first - rows.start) * self.stride..(tile.end - rows.start) * self.stride;
             if k > 0 {
-                let x = &vectors[(k - 1) % self.window];
+                let x = half.unwrap_or(&vectors[(k - 1) % self.window]);
                 // With two vectors, v_k is made in the place of v_{k−2}.
                 let z = (self.window > 2)
                     .then(|| vectors[k.saturating_sub(2) % self.window].as_slice());
-                let step = recurrence(k);
+                let step = recurrence(self.basis(), k);
                 let y = &mut newest[own.clone()];
-                self.propagator.step_rows(step, tile.clone(), self.stride, x, z, y);
+                let (rows, transposed) = (tile.clone(), self.transposed);
+                self.propagator.step_rows(step, transposed, rows, self.stride, x, z, y);
             }
             if terms.is_empty() {
                 continue;
@@ -327,7 +352,7 @@ mod tests {
 
     fn filters() -> Vec<Series> {
         [Filter::sgc(3), Filter::ssgc(40, 0.1), Filter::dgc(9, 5.0), Filter::sgc(64)]
-            .map(|filter| Series::new(filter.unwrap(), Tolerance::default()))
+            .map(|filter| Series::new(filter.unwrap(), Basis::Chebyshev, Tolerance::default()))
             .to_vec()
     }
 
@@ -350,7 +375,7 @@ mod tests {
     #[test]
     fn the_layout_changes_no_bit() {
         let (graph, filters, features) = (graph(), filters(), features(77));
-        let propagator = Propagator::new(&graph, Operator::default());
+        let propagator = Propagator::new(&graph, &Operator::default()).unwrap();
         let rows: Vec<usize> = (0..300).rev().step_by(3).collect();
         let run = |layout: Layout| -> Vec<Matrix<f32>> {
             let (sink, context) = (Columns(Vec::new().into()), Context::default());
@@ -399,8 +424,9 @@ mod tests {
     fn renumbering_changes_no_bit_and_selecting_only_rounding() {
         let (graph, features) = (graph(), features(40));
         let rows: Vec<usize> = (0..300).step_by(7).collect();
-        for operator in Operator::ALL {
-            let propagator = Propagator::new(&graph, operator);
+        for operator in ["sym", "row", "row:loops=0", "sym:loops=2.5"] {
+            let operator: Operator = operator.parse().unwrap();
+            let propagator = Propagator::new(&graph, &operator).unwrap();
             let renumbered = propagator.clone().renumbered();
             let plain = by_features(&propagator, &features, &rows);
             let same = by_features(&renumbered, &features, &rows);
@@ -421,7 +447,7 @@ mod tests {
     #[test]
     fn a_cancelled_propagation_ends_without_a_result() {
         let (graph, features) = (graph(), features(40));
-        let propagator = Propagator::new(&graph, Operator::default());
+        let propagator = Propagator::new(&graph, &Operator::default()).unwrap();
         let cancel = crate::context::Cancel::default();
         let context = Context::default().with_cancel(cancel.clone());
         cancel.cancel();

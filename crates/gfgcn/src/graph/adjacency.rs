@@ -4,9 +4,12 @@
 //! do something else between two products multiply by an [`Adjacency`], and by its transpose in the
 //! backward pass.
 
+use super::degrees::Scaled;
 use super::divide::{balanced, split_rows};
-use super::product::{EdgeFactor, Pattern, Product, Scaled, Step, Weighted};
+use super::product::{EdgeFactor, Looped, Pattern, Product, Scaled as Scaling, Step, Weighted};
+use super::rows::Rows;
 use super::{Graph, Normalization, Operator};
+use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::simd::Simd;
 use rayon::prelude::*;
@@ -19,7 +22,9 @@ const PARALLEL_FROM: usize = 1 << 18;
 /// Â or Âᵀ of a graph, with a factor per row and one per column at hand.
 #[derive(Clone, Debug)]
 pub struct Adjacency<'p> {
-    graph: &'p Graph,
+    rows: Rows<'p>,
+    /// The weight of self-loops.
+    loops: f32,
     row_scale: Vec<f64>,
     /// One per node; absent where all are 1.
     column_scale: Option<Vec<f32>>,
@@ -35,36 +40,46 @@ impl Graph {
     /// let (graph, _) = Graph::from_edges(2, &[(0, 1)], None)?;
     /// let x = Matrix::from_fn(2, 3, |i, j| (3 * i + j) as f32);
     /// let mut out = Matrix::zeros(2, 3);
-    /// graph.adjacency("row".parse()?).multiply(&x, &mut out);
+    /// graph.adjacency(&"row".parse()?)?.multiply(&x, &mut out);
     /// assert_eq!(out.row(0), [1.5, 2.5, 3.5]);
     /// # Ok::<(), gfgcn::Error>(())
     /// ```
-    pub fn adjacency(&self, operator: Operator) -> Adjacency<'_> {
+    ///
+    /// # Errors
+    /// A relation that the graph does not have, or a direction that takes two products (`out-in`, `in-out`).
+    pub fn adjacency(&self, operator: &Operator) -> Result<Adjacency<'_>> {
         self.adjacency_as(operator, false)
     }
 
-    /// Âᵀ, which is Â unless rows are normalised.
-    pub fn transposed_adjacency(&self, operator: Operator) -> Adjacency<'_> {
+    /// Âᵀ, which is Â where it is normalised symmetrically and edges are followed either way.
+    ///
+    /// # Errors
+    /// As [`Graph::adjacency`].
+    pub fn transposed_adjacency(&self, operator: &Operator) -> Result<Adjacency<'_>> {
         self.adjacency_as(operator, true)
     }
 
-    fn adjacency_as(&self, operator: Operator, transposed: bool) -> Adjacency<'_> {
-        let degrees = self.degrees();
-        let reciprocals = degrees.iter().map(|degree| degree.recip());
-        let to_single = |scale: &[f64]| scale.iter().map(|&r| r as f32).collect();
+    fn adjacency_as(&self, operator: &Operator, transposed: bool) -> Result<Adjacency<'_>> {
+        if operator.direction.is_there_and_back() {
+            return Err(Error::parameter("operator", operator, "one with a single step"));
+        }
+        let matrix = Scaled::new(self, operator)?;
+        let reciprocals = |of: &[f64]| of.iter().map(|degree| degree.recip()).collect();
+        let roots = |of: &[f64]| of.iter().map(|degree| degree.recip().sqrt()).collect();
+        let to_single = |scale: Vec<f64>| scale.iter().map(|&r| r as f32).collect();
+        let rows = if transposed { matrix.transposed } else { matrix.rows };
         let (row_scale, column_scale) = match (operator.normalization, transposed) {
-            (Normalization::Symmetric, _) => {
-                let roots: Vec<f64> = reciprocals.map(f64::sqrt).collect();
-                let column_scale = Some(to_single(&roots));
-                (roots, column_scale)
+            (Normalization::Symmetric, false) => {
+                (roots(&matrix.left), Some(to_single(roots(matrix.right()))))
             }
-            (Normalization::Row, false) => (reciprocals.collect(), None),
-            (Normalization::Row, true) => {
-                let reciprocals: Vec<f64> = reciprocals.collect();
-                (vec![1.0; reciprocals.len()], Some(to_single(&reciprocals)))
+            (Normalization::Symmetric, true) => {
+                (roots(matrix.right()), Some(to_single(roots(&matrix.left))))
             }
+            (_, false) => (reciprocals(&matrix.left), None),
+            (_, true) => (vec![1.0; matrix.left.len()], Some(to_single(reciprocals(&matrix.left)))),
         };
-        Adjacency { graph: self, row_scale, column_scale, simd: Simd::detect() }
+        let loops = operator.loops();
+        Ok(Adjacency { rows, loops, row_scale, column_scale, simd: Simd::detect() })
     }
 }
 
@@ -107,12 +122,26 @@ impl Adjacency<'_> {
         out: &mut Matrix<f32>,
     ) {
         assert_eq!((x.rows(), x.cols()), (out.rows(), out.cols()), "x and its product differ");
-        assert_eq!(x.rows(), self.graph.nodes(), "x needs one row per node");
-        match (&self.column_scale, self.graph.rows().weights) {
-            (None, None) => self.step_by(Pattern, step, x, z, out),
-            (None, Some(w)) => self.step_by(Weighted(w), step, x, z, out),
-            (Some(s), None) => self.step_by(Scaled(Pattern, s), step, x, z, out),
-            (Some(s), Some(w)) => self.step_by(Scaled(Weighted(w), s), step, x, z, out),
+        assert_eq!(x.rows(), self.rows.nodes(), "x needs one row per node");
+        match (self.rows.weights, self.loops == 1.0) {
+            (None, true) => self.step_of(Pattern, step, x, z, out),
+            (Some(w), true) => self.step_of(Weighted(w), step, x, z, out),
+            (None, false) => self.step_of(Looped(Pattern, self.loops), step, x, z, out),
+            (Some(w), false) => self.step_of(Looped(Weighted(w), self.loops), step, x, z, out),
+        }
+    }
+
+    fn step_of<F: EdgeFactor<f32> + Send>(
+        &self,
+        factor: F,
+        step: Step<f32>,
+        x: &Matrix<f32>,
+        z: Option<&Matrix<f32>>,
+        out: &mut Matrix<f32>,
+    ) {
+        match &self.column_scale {
+            None => self.step_by(factor, step, x, z, out),
+            Some(scale) => self.step_by(Scaling(factor, scale), step, x, z, out),
         }
     }
 
@@ -124,10 +153,10 @@ impl Adjacency<'_> {
         z: Option<&Matrix<f32>>,
         out: &mut Matrix<f32>,
     ) {
-        let (graph, stride) = (self.graph.rows(), x.cols());
+        let (graph, stride) = (self.rows, x.cols());
         let (x, z) = (x.as_slice(), z.map(Matrix::as_slice));
         let product = Product { graph, factor, row_scale: &self.row_scale, step, stride, x, z };
-        let additions = self.graph.nonzeros() * stride;
+        let additions = (graph.neighbours.len() + graph.nodes()) * stride;
         if additions < PARALLEL_FROM || rayon::current_num_threads() == 1 {
             return product.rows(self.simd, 0..graph.nodes(), out.as_mut_slice());
         }
@@ -141,7 +170,7 @@ impl Adjacency<'_> {
 mod tests {
     use super::*;
 
-    /// ⟨Âx, y⟩ = ⟨x, Âᵀy⟩, and the sum with z, for both normalisations, with weights and without.
+    /// ⟨Âx, y⟩ = ⟨x, Âᵀy⟩, and the sum with z, for every kind of operator, with weights and without.
     #[test]
     fn the_transpose_is_the_adjoint() {
         let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4)];
@@ -151,21 +180,23 @@ mod tests {
         let dot = |a: &Matrix<f32>, b: &Matrix<f32>| -> f32 {
             a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()
         };
-        for weights in [None, Some(&weights[..])] {
-            let (graph, _) = Graph::from_edges(5, &edges, weights).unwrap();
-            for operator in Operator::ALL {
-                let adjacency = graph.adjacency(operator);
-                let (mut forward, mut back) = (Matrix::zeros(5, 3), Matrix::zeros(5, 3));
-                adjacency.multiply(&x, &mut forward);
-                graph.transposed_adjacency(operator).multiply(&y, &mut back);
-                let (left, right) = (dot(&forward, &y), dot(&x, &back));
-                assert!((left - right).abs() < 1e-4, "{operator}: {left} {right}");
-                let mut sum = Matrix::zeros(5, 3);
-                adjacency.multiply_add(0.5, &x, 2.0, &y, &mut sum);
-                for k in 0..15 {
-                    let expected = 0.5 * forward.as_slice()[k] + 2.0 * y.as_slice()[k];
-                    assert!((sum.as_slice()[k] - expected).abs() < 1e-5);
-                }
+        let operators = ["sym", "row", "unit", "sym:out", "row:in,loops=0", "unit:out,loops=2"];
+        for (weights, operator) in
+            [None, Some(&weights[..])].into_iter().flat_map(|w| operators.map(|o| (w, o)))
+        {
+            let (graph, _) = Graph::from_arcs(5, &edges, weights).unwrap();
+            let operator: Operator = operator.parse().unwrap();
+            let adjacency = graph.adjacency(&operator).unwrap();
+            let (mut forward, mut back) = (Matrix::zeros(5, 3), Matrix::zeros(5, 3));
+            adjacency.multiply(&x, &mut forward);
+            graph.transposed_adjacency(&operator).unwrap().multiply(&y, &mut back);
+            let (left, right) = (dot(&forward, &y), dot(&x, &back));
+            assert!((left - right).abs() < 1e-4, "{operator}: {left} {right}");
+            let mut sum = Matrix::zeros(5, 3);
+            adjacency.multiply_add(0.5, &x, 2.0, &y, &mut sum);
+            for k in 0..15 {
+                let expected = 0.5 * forward.as_slice()[k] + 2.0 * y.as_slice()[k];
+                assert!((sum.as_slice()[k] - expected).abs() < 1e-5);
             }
         }
     }

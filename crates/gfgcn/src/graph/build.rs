@@ -1,6 +1,7 @@
 //! Building a [`Graph`] from whatever edges a file holds.
 
 use super::canonical::is_canonical;
+use super::csr::Csr;
 use super::rows::Rows;
 use super::{Graph, check_node_count};
 use crate::buffer::Buffer;
@@ -57,27 +58,7 @@ impl Graph {
         edges: &[(u32, u32)],
         weights: Option<&[f32]>,
     ) -> Result<(Graph, Repairs)> {
-        check_node_count(nodes)?;
-        if let Some(w) = weights {
-            Error::check_size("edge weights", edges.len(), w.len())?;
-        }
-        check_memory(edges.len(), nodes)?;
-        let mut arcs = Vec::with_capacity(edges.len());
-        for (k, &(from, to)) in edges.iter().enumerate() {
-            for node in [from, to] {
-                if node as usize >= nodes {
-                    return Err(Error::Data(format!(
-                        "edge {k} names node {node}, but the nodes are 0 to {}",
-                        nodes - 1
-                    )));
-                }
-            }
-            let weight = weights.map_or(1.0, |w| w[k]);
-            check_weight(weight).map_err(|problem| {
-                Error::Data(format!("edge {k} from {from} to {to} {problem}"))
-            })?;
-            arcs.push(Arc { from, to, weight });
-        }
+        let arcs = check_arcs(nodes, edges, weights, 1)?;
         let (graph, mut repairs) = build(nodes, arcs);
         repairs.symmetrized = 0;
         Ok((graph, repairs))
@@ -105,7 +86,8 @@ impl Graph {
         }
         let (neighbours, weights) = (columns.to_vec().into(), needed(weights));
         let weights = weights.map(|weights| weights.to_vec().into());
-        Ok((Graph { offsets: offsets.into(), neighbours, weights }, Repairs::default()))
+        let both = Csr { offsets: offsets.into(), neighbours, weights };
+        Ok((both.into(), Repairs::default()))
     }
 
     /// As [`Graph::from_csr`], of arrays that need not be owned.
@@ -139,7 +121,7 @@ impl Graph {
             return repaired(rows);
         }
         let weights = if needed(rows.weights).is_some() { weights } else { None };
-        Ok((Graph { offsets, neighbours, weights }, Repairs::default()))
+        Ok((Csr { offsets, neighbours, weights }.into(), Repairs::default()))
     }
 }
 
@@ -178,8 +160,45 @@ fn needed(weights: Option<&[f32]>) -> Option<&[f32]> {
 
 /// The graph of rows with valid offsets that are not canonical.
 fn repaired(rows: Rows<'_>) -> Result<(Graph, Repairs)> {
+    let arcs = check_csr(rows, 1)?;
+    Ok(build(rows.nodes(), arcs))
+}
+
+/// The edges of a list as arcs, if all of them are valid and there is memory for so many copies.
+pub(super) fn check_arcs(
+    nodes: usize,
+    edges: &[(u32, u32)],
+    weights: Option<&[f32]>,
+    copies: usize,
+) -> Result<Vec<Arc>> {
+    check_node_count(nodes)?;
+    if let Some(w) = weights {
+        Error::check_size("edge weights", edges.len(), w.len())?;
+    }
+    check_memory(copies * edges.len(), nodes)?;
+    let mut arcs = Vec::with_capacity(edges.len());
+    for (k, &(from, to)) in edges.iter().enumerate() {
+        for node in [from, to] {
+            if node as usize >= nodes {
+                return Err(Error::Data(format!(
+                    "edge {k} names node {node}, but the nodes are 0 to {}",
+                    nodes - 1
+                )));
+            }
+        }
+        let weight = weights.map_or(1.0, |w| w[k]);
+        check_weight(weight)
+            .map_err(|problem| Error::Data(format!("edge {k} from {from} to {to} {problem}")))?;
+        arcs.push(Arc { from, to, weight });
+    }
+    Ok(arcs)
+}
+
+/// The entries of rows with valid offsets as arcs, if all of them are valid and there is memory for so many copies.
+pub(super) fn check_csr(rows: Rows<'_>, copies: usize) -> Result<Vec<Arc>> {
+    check_sizes(rows)?;
     let nodes = rows.nodes();
-    check_memory(rows.neighbours.len(), rows.nodes())?;
+    check_memory(copies * rows.neighbours.len(), nodes)?;
     let mut arcs = Vec::with_capacity(rows.neighbours.len());
     for from in 0..nodes {
         for k in rows.range(from) {
@@ -196,14 +215,15 @@ fn repaired(rows: Rows<'_>) -> Result<(Graph, Repairs)> {
             arcs.push(Arc { from: from as u32, to, weight });
         }
     }
-    Ok(build(nodes, arcs))
+    Ok(arcs)
 }
 
+/// An edge in one direction.
 #[derive(Clone, Copy)]
-struct Arc {
-    from: u32,
-    to: u32,
-    weight: f32,
+pub(super) struct Arc {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) weight: f32,
 }
 
 impl Arc {
@@ -222,7 +242,7 @@ fn check_weight(weight: f32) -> Result<(), String> {
 }
 
 /// Merges checked arcs into a simple undirected graph.
-fn build(nodes: usize, mut arcs: Vec<Arc>) -> (Graph, Repairs) {
+pub(super) fn build(nodes: usize, mut arcs: Vec<Arc>) -> (Graph, Repairs) {
     let mut repairs = Repairs::default();
     arcs.retain(|arc| {
         if arc.from == arc.to {
@@ -285,11 +305,12 @@ fn compress(nodes: usize, edges: &[Arc]) -> Graph {
     for edge in edges {
         place(edge.from, edge.to, edge.weight);
     }
-    Graph {
+    let both = Csr {
         offsets: offsets.into(),
         neighbours: neighbours.into(),
         weights: weights.map(Into::into),
-    }
+    };
+    both.into()
 }
 
 #[cfg(test)]

@@ -38,38 +38,7 @@ impl Graph {
     /// If a node is out of range or named twice.
     #[must_use]
     pub fn subgraph(&self, nodes: &[usize]) -> Graph {
-        const OUTSIDE: u32 = u32::MAX;
-        let mut position = vec![OUTSIDE; self.nodes()];
-        for (k, &node) in nodes.iter().enumerate() {
-            assert_eq!(position[node], OUTSIDE, "node {node} is named twice");
-            position[node] = k as u32;
-        }
-        let rows = self.rows();
-        let (mut offsets, mut neighbours) = (vec![0], Vec::new());
-        let mut weights = rows.weights.map(|_| Vec::new());
-        let mut row = Vec::new();
-        for &node in nodes {
-            let own = rows.weights_of(node);
-            row.clear();
-            row.extend(
-                rows.neighbours_of(node)
-                    .iter()
-                    .enumerate()
-                    .map(|(k, &j)| (position[j as usize], own.map_or(1.0, |w| w[k])))
-                    .filter(|&(j, _)| j != OUTSIDE),
-            );
-            row.sort_unstable_by_key(|&(j, _)| j);
-            neighbours.extend(row.iter().map(|&(j, _)| j));
-            if let Some(weights) = &mut weights {
-                weights.extend(row.iter().map(|&(_, w)| w));
-            }
-            offsets.push(neighbours.len() as u64);
-        }
-        Graph {
-            offsets: offsets.into(),
-            neighbours: neighbours.into(),
-            weights: weights.map(Into::into),
-        }
+        self.map_rows(|rows| rows.select(nodes))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The graph: an undirected simple graph in validated compressed rows.
+//! The graph: a simple graph in validated compressed rows, with directions and relations where they are known.
 //!
 //! A [`Graph`] can only be had through [`Graph::from_edges`], [`Graph::from_csr`] or
 //! [`Graph::from_buffers`], which repair what can be repaired (and count it in [`Repairs`]) and refuse
@@ -10,6 +10,9 @@ mod adjacency;
 mod build;
 mod canonical;
 mod components;
+mod csr;
+mod degrees;
+mod directed;
 mod divide;
 mod operator;
 mod order;
@@ -22,21 +25,23 @@ mod tests;
 
 pub use adjacency::Adjacency;
 pub use build::{Repairs, build_memory};
+pub use directed::Relation;
 pub(crate) use divide::split_rows;
-pub use operator::Operator;
+pub use operator::{Direction, Normalization, Operator};
 pub use order::NodeOrder;
 pub(crate) use product::Step;
-pub use propagator::Normalization;
 pub(crate) use propagator::Propagator;
 
-use crate::buffer::Buffer;
 use crate::error::{Error, Result};
+use csr::Csr;
+use directed::Arcs;
 use rows::Rows;
 
 /// The largest number of nodes: node ids are stored in 32 bits.
 pub const MAX_NODES: usize = u32::MAX as usize;
 
-/// An undirected graph without self-loops.
+/// A graph without self-loops: undirected, with its [arcs](Graph::from_arcs) beside it where directions are known, and with
+/// its [relations](Graph::with_relations) where there are several kinds of edges.
 ///
 /// ```
 /// use gfgcn::graph::Graph;
@@ -48,41 +53,49 @@ pub const MAX_NODES: usize = u32::MAX as usize;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
-    offsets: Buffer<u64>,
-    neighbours: Buffer<u32>,
-    /// One per neighbour; absent when every weight is 1.
-    weights: Option<Buffer<f32>>,
+    /// Every edge in both directions.
+    both: Csr,
+    /// Where directions say something.
+    arcs: Option<Box<Arcs>>,
+    /// Where there are several kinds of edges.
+    relations: Vec<Relation>,
+}
+
+impl From<Csr> for Graph {
+    fn from(both: Csr) -> Self {
+        Graph { both, arcs: None, relations: Vec::new() }
+    }
 }
 
 impl Graph {
     /// The number of nodes.
     pub fn nodes(&self) -> usize {
-        self.offsets.len() - 1
+        self.both.offsets.len() - 1
     }
 
     /// The number of undirected edges.
     pub fn edges(&self) -> usize {
-        self.neighbours.len() / 2
+        self.both.neighbours.len() / 2
     }
 
     /// Entries of Ã = A + I: every edge in both directions, and a self-loop for every node.
     pub fn nonzeros(&self) -> usize {
-        self.neighbours.len() + self.nodes()
+        self.both.neighbours.len() + self.nodes()
     }
 
     /// The neighbours of a node, in increasing order.
     pub fn neighbours(&self, node: usize) -> &[u32] {
-        &self.neighbours[self.range(node)]
+        &self.both.neighbours[self.range(node)]
     }
 
     /// The weights of a node's edges, in the order of its neighbours; `None` when all are 1.
     pub fn weights(&self, node: usize) -> Option<&[f32]> {
-        self.weights.as_ref().map(|w| &w[self.range(node)])
+        self.both.weights.as_ref().map(|w| &w[self.range(node)])
     }
 
     /// Whether any edge has a weight other than 1.
     pub fn is_weighted(&self) -> bool {
-        self.weights.is_some()
+        self.both.weights.is_some()
     }
 
     /// The number of neighbours of a node.
@@ -90,19 +103,9 @@ impl Graph {
         self.range(node).len()
     }
 
-    /// D̃: each node's summed edge weights, plus 1 for its self-loop.
-    pub fn degrees(&self) -> Vec<f64> {
-        (0..self.nodes())
-            .map(|node| match self.weights(node) {
-                Some(weights) => 1.0 + weights.iter().map(|&w| f64::from(w)).sum::<f64>(),
-                None => 1.0 + self.degree(node) as f64,
-            })
-            .collect()
-    }
-
     /// Row offsets, `nodes + 1` of them; every edge is stored in both directions.
     pub fn offsets(&self) -> &[u64] {
-        &self.offsets
+        &self.both.offsets
     }
 
     /// Each undirected edge once, as `(smaller, larger, weight)`.
@@ -117,14 +120,20 @@ impl Graph {
         })
     }
 
+    /// Bytes of the arrays, those of directions and relations among them.
+    pub fn memory(&self) -> u64 {
+        let arcs = self.arcs.as_ref().map_or(0, |arcs| arcs.out.memory() + arcs.into.memory());
+        let relations = self.relations.iter().map(|relation| relation.graph.memory());
+        self.both.memory() + arcs + relations.sum::<u64>()
+    }
+
     /// The arrays as slices.
     fn rows(&self) -> Rows<'_> {
-        let (offsets, neighbours) = (&*self.offsets, &*self.neighbours);
-        Rows { offsets, neighbours, weights: self.weights.as_deref() }
+        self.both.rows()
     }
 
     fn range(&self, node: usize) -> std::ops::Range<usize> {
-        self.offsets[node] as usize..self.offsets[node + 1] as usize
+        self.both.offsets[node] as usize..self.both.offsets[node + 1] as usize
     }
 }
 

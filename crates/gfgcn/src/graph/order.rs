@@ -100,12 +100,7 @@ impl Graph {
     /// If the order is of another number of nodes.
     #[must_use]
     pub fn reordered(&self, order: &NodeOrder) -> Graph {
-        let (offsets, neighbours, weights) = renumber(self.rows(), order, Within::Places);
-        Graph {
-            offsets: offsets.into(),
-            neighbours: neighbours.into(),
-            weights: weights.map(Into::into),
-        }
+        self.map_rows(|rows| rows.reordered(order))
     }
 }
 

@@ -35,8 +35,10 @@ pub(crate) struct Step<T> {
 
 /// What an edge's row of x is multiplied by.
 pub(super) trait EdgeFactor<T>: Copy + Sync {
-    /// Whether every factor is 1.
+    /// Whether the factor of every edge is 1.
     const ONE: bool;
+    /// Whether the factor of every self-loop is 1.
+    const OWN_ONE: bool;
     /// The factor of the edge stored at a position of the graph's arrays.
     fn edge(self, position: usize, neighbour: usize) -> T;
     /// The factor of a node's self-loop.
@@ -51,12 +53,17 @@ pub(super) struct Pattern;
 #[derive(Clone, Copy)]
 pub(super) struct Weighted<'a>(pub(super) &'a [f32]);
 
+/// As the inner factor, self-loops of another weight.
+#[derive(Clone, Copy)]
+pub(super) struct Looped<F>(pub(super) F, pub(super) f32);
+
 /// As the inner factor, times a factor of the neighbour.
 #[derive(Clone, Copy)]
 pub(super) struct Scaled<'a, F>(pub(super) F, pub(super) &'a [f32]);
 
 impl<T: Scalar> EdgeFactor<T> for Pattern {
     const ONE: bool = true;
+    const OWN_ONE: bool = true;
     #[inline(always)]
     fn edge(self, _: usize, _: usize) -> T {
         T::from_f32(1.0)
@@ -69,6 +76,7 @@ impl<T: Scalar> EdgeFactor<T> for Pattern {
 
 impl<T: Scalar> EdgeFactor<T> for Weighted<'_> {
     const ONE: bool = false;
+    const OWN_ONE: bool = true;
     #[inline(always)]
     fn edge(self, position: usize, _: usize) -> T {
         T::from_f32(self.0[position])
@@ -79,8 +87,22 @@ impl<T: Scalar> EdgeFactor<T> for Weighted<'_> {
     }
 }
 
+impl<T: Scalar, F: EdgeFactor<T>> EdgeFactor<T> for Looped<F> {
+    const ONE: bool = F::ONE;
+    const OWN_ONE: bool = false;
+    #[inline(always)]
+    fn edge(self, position: usize, neighbour: usize) -> T {
+        self.0.edge(position, neighbour)
+    }
+    #[inline(always)]
+    fn own(self, node: usize) -> T {
+        self.0.own(node) * T::from_f32(self.1)
+    }
+}
+
 impl<T: Scalar, F: EdgeFactor<T>> EdgeFactor<T> for Scaled<'_, F> {
     const ONE: bool = false;
+    const OWN_ONE: bool = false;
     #[inline(always)]
     fn edge(self, position: usize, neighbour: usize) -> T {
         self.0.edge(position, neighbour) * T::from_f32(self.1[neighbour])
@@ -194,7 +216,7 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
     ) {
         let own: [T; LANES] = self.load(self.x, node, column);
         let mut sum = own;
-        if !F::ONE {
+        if !F::OWN_ONE {
             let factor = self.factor.own(node);
             sum.iter_mut().for_each(|s| *s = factor * *s);
         }

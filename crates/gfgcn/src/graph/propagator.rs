@@ -1,71 +1,121 @@
 //! The normalised adjacency as an operator on blocks of columns.
 //!
-//! Both normalisations are one operator in disguise. With W = D̃⁻¹Ã (row-stochastic),
+//! All operators are one in disguise. With W = R C Ã for diagonal R and C,
 //!
 //! ```text
-//! row:        p(W)
-//! symmetric:  p(D̃^-½ Ã D̃^-½) = D̃^½ · p(W) · D̃^-½
+//! p(R Ã C)    = C⁻¹ · p(W) · C               row, unit: C = I;  symmetric: R and C are roots of degrees
+//! p(R Ã C)ᵀ   = R⁻¹ · p(R C Ãᵀ) · R
 //! ```
 //!
 //! so the kernel only ever multiplies by W — a sum over neighbours and one scaling per row, no
-//! stored value per edge — and the normalisation is a scaling of rows before and after.
+//! stored value per edge — and the normalisation is a scaling of rows before and after. A step there and back has two
+//! such sums, of Ãᵀ and then of Ã.
 
+use super::degrees::Scaled;
 use super::divide::balanced;
 use super::order::is_scattered;
-use super::product::{Pattern, Product, Step, Weighted};
+use super::product::{EdgeFactor, Looped, Pattern, Product, Step, Weighted};
 use super::renumbered::Renumbered;
 use super::rows::Rows;
-use super::{Graph, NodeOrder, Operator};
+use super::{Graph, NodeOrder, Normalization, Operator};
+use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use std::ops::Range;
 
-/// How Ã = A + I is normalised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Normalization {
-    /// D̃^-½ Ã D̃^-½, the paper's choice.
-    #[default]
-    Symmetric,
-    /// D̃⁻¹ Ã.
-    Row,
-}
-
 /// The operator Â of a graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Propagator<'g> {
-    operator: Operator,
+    normalization: Normalization,
+    loops: f32,
     graph: &'g Graph,
-    degrees: Degrees,
-    /// The same graph with its nodes renumbered, for long propagations, and its degrees by place.
-    renumbered: Option<(Renumbered, Degrees)>,
+    matrix: Scaled<'g>,
+    /// What sums over neighbours are multiplied by.
+    factors: Factors,
+    /// The same graph with its nodes renumbered, for long propagations, and its factors by place.
+    renumbered: Option<(Renumbered, Factors)>,
+    /// Whether a step there is followed by one back.
+    there_and_back: bool,
     simd: Simd,
 }
 
-/// D̃ and its inverse.
+/// The factors of the rows.
 #[derive(Clone, Debug)]
-struct Degrees {
-    /// D̃: each node's summed edge weights, plus 1 for its self-loop.
-    degrees: Vec<f64>,
-    /// D̃⁻¹.
-    reciprocals: Vec<f64>,
+struct Factors {
+    /// After each sum over neighbours.
+    row: Vec<f64>,
+    /// After the sums of the way there, where the step has a way back.
+    there: Option<Vec<f64>>,
+    /// D of the rows of Ã, and of those of Ãᵀ if they are others.
+    left: Vec<f64>,
+    right: Option<Vec<f64>>,
 }
 
-impl Degrees {
-    fn new(degrees: Vec<f64>) -> Self {
-        let reciprocals = degrees.iter().map(|degree| degree.recip()).collect();
-        Degrees { degrees, reciprocals }
+impl Factors {
+    fn new(matrix: &Scaled<'_>, normalization: Normalization, there_and_back: bool) -> Self {
+        let reciprocals = |of: &[f64]| of.iter().map(|degree| degree.recip()).collect();
+        if there_and_back {
+            // D_left⁻¹ Ã D_right⁻¹ Ãᵀ, which D_left makes symmetric: its own transpose but for factors before and after.
+            let there = Some(reciprocals(matrix.right()));
+            let left = matrix.left.clone();
+            return Factors { row: reciprocals(&left), there, left, right: None };
+        }
+        let row = match (&matrix.right, normalization) {
+            (Some(right), Normalization::Symmetric) => {
+                let pairs = matrix.left.iter().zip(right);
+                pairs.map(|(left, right)| (left * right).sqrt().recip()).collect()
+            }
+            _ => reciprocals(&matrix.left),
+        };
+        Factors { row, there: None, left: matrix.left.clone(), right: matrix.right.clone() }
     }
 
     fn reordered(&self, order: &NodeOrder) -> Self {
-        Degrees::new(order.nodes().iter().map(|&node| self.degrees[node as usize]).collect())
+        let by_place = |of: &Vec<f64>| -> Vec<f64> {
+            order.nodes().iter().map(|&node| of[node as usize]).collect()
+        };
+        Factors {
+            row: by_place(&self.row),
+            there: self.there.as_ref().map(by_place),
+            left: by_place(&self.left),
+            right: self.right.as_ref().map(by_place),
+        }
+    }
+
+    /// D of the side that a polynomial is scaled by before and after.
+    fn outer(&self, transposed: bool) -> &[f64] {
+        match &self.right {
+            Some(right) if !transposed => right,
+            _ => &self.left,
+        }
+    }
+
+    fn memory(&self) -> u64 {
+        let optional = [&self.there, &self.right].into_iter().flatten().count();
+        (8 * self.row.len() * (2 + optional)) as u64
     }
 }
 
 impl<'g> Propagator<'g> {
     /// The operator of a graph; O(nodes + edges).
-    pub(crate) fn new(graph: &'g Graph, operator: Operator) -> Self {
-        let degrees = Degrees::new(graph.degrees());
-        Propagator { operator, graph, degrees, renumbered: None, simd: Simd::detect() }
+    ///
+    /// # Errors
+    /// A relation that the graph does not have.
+    pub(crate) fn new(graph: &'g Graph, operator: &Operator) -> Result<Self> {
+        let matrix = Scaled::new(graph, operator)?;
+        let graph = operator.relation().map_or(Ok(graph), |name| graph.relation(name))?;
+        let (normalization, there_and_back) =
+            (operator.normalization, operator.direction.is_there_and_back());
+        Ok(Propagator {
+            normalization,
+            loops: operator.loops(),
+            graph,
+            factors: Factors::new(&matrix, normalization, there_and_back),
+            matrix,
+            renumbered: None,
+            there_and_back,
+            simd: Simd::detect(),
+        })
     }
 
     /// Renumbers the nodes inside, so that neighbours lie closer together, if that pays over so many
@@ -75,19 +125,36 @@ impl<'g> Propagator<'g> {
     /// What goes in and comes out keeps the order of the graph, and no bit of a result changes.
     #[must_use]
     pub(crate) fn prepared_for(self, columns: usize) -> Self {
-        if self.renumbered.is_none() && worth_renumbering(self.graph, columns) {
+        let either_way = !self.there_and_back && self.is_either_way();
+        if self.renumbered.is_none() && either_way && worth_renumbering(self.graph, columns) {
             self.renumbered()
         } else {
             self
         }
     }
 
-    /// With its nodes renumbered inside.
+    /// With its nodes renumbered inside; edges must be followed either way.
     pub(crate) fn renumbered(mut self) -> Self {
         let order = NodeOrder::reverse_cuthill_mckee(self.graph);
-        let degrees = self.degrees.reordered(&order);
-        self.renumbered = Some((Renumbered::new(self.graph, order), degrees));
+        let factors = self.factors.reordered(&order);
+        self.renumbered = Some((Renumbered::new(self.graph, order), factors));
         self
+    }
+
+    /// Whether edges are followed either way.
+    fn is_either_way(&self) -> bool {
+        std::ptr::eq(self.matrix.rows.offsets, self.matrix.transposed.offsets)
+    }
+
+    /// Whether all eigenvalues are real and from −1 to 1: Â is similar to a symmetric matrix whose rows are divided by
+    /// their sums.
+    pub(crate) fn has_bounded_real_spectrum(&self) -> bool {
+        self.normalization != Normalization::Unit && (self.there_and_back || self.is_either_way())
+    }
+
+    /// Whether a product takes a second one before it, of [`Propagator::step_there`].
+    pub(crate) fn is_there_and_back(&self) -> bool {
+        self.there_and_back
     }
 
     /// The number of nodes.
@@ -95,19 +162,25 @@ impl<'g> Propagator<'g> {
         self.graph.nodes()
     }
 
-    /// Entries of Ã: every edge in both directions and the self-loops.
+    /// Entries of Ã, self-loops among them, that a product goes through.
     pub(crate) fn nonzeros(&self) -> usize {
-        self.graph.nonzeros()
+        let one_way = self.matrix.rows.neighbours.len() + self.nodes();
+        if self.there_and_back { 2 * one_way } else { one_way }
     }
 
     /// The rows that are multiplied by: nodes in the order of [`Propagator::node`].
-    fn rows(&self) -> Rows<'_> {
-        self.renumbered.as_ref().map_or_else(|| self.graph.rows(), |(rows, _)| rows.rows())
+    fn rows(&self, transposed: bool) -> Rows<'_> {
+        match &self.renumbered {
+            Some((rows, _)) => rows.rows(),
+            // There and back is its own transpose.
+            None if transposed && !self.there_and_back => self.matrix.transposed,
+            None => self.matrix.rows,
+        }
     }
 
-    /// The degrees of these rows.
-    fn row_degrees(&self) -> &Degrees {
-        self.renumbered.as_ref().map_or(&self.degrees, |(_, degrees)| degrees)
+    /// The factors of these rows.
+    fn row_factors(&self) -> &Factors {
+        self.renumbered.as_ref().map_or(&self.factors, |(_, factors)| factors)
     }
 
     /// The node whose row is at a place.
@@ -122,55 +195,97 @@ impl<'g> Propagator<'g> {
 
     /// The factor for the row at a place before the polynomial in W is applied, for Â or its transpose.
     pub(crate) fn scale_before(&self, place: usize, transposed: bool) -> f64 {
-        let degrees = self.row_degrees();
-        match (self.operator.normalization, transposed) {
-            (Normalization::Symmetric, _) => degrees.degrees[place].sqrt().recip(),
-            (Normalization::Row, false) => 1.0,
-            (Normalization::Row, true) => degrees.reciprocals[place],
+        let degree = || self.row_factors().outer(transposed)[place];
+        match (self.normalization, transposed) {
+            (Normalization::Symmetric, _) => degree().sqrt().recip(),
+            (Normalization::Row | Normalization::Unit, false) => 1.0,
+            (Normalization::Row | Normalization::Unit, true) => degree().recip(),
         }
     }
 
     /// The factor for the row at a place after the polynomial in W was applied, for Â or its transpose.
     pub(crate) fn scale_after(&self, place: usize, transposed: bool) -> f64 {
-        let degrees = self.row_degrees();
-        match (self.operator.normalization, transposed) {
-            (Normalization::Symmetric, _) => degrees.degrees[place].sqrt(),
-            (Normalization::Row, false) => 1.0,
-            (Normalization::Row, true) => degrees.degrees[place],
+        let degree = || self.row_factors().outer(transposed)[place];
+        match (self.normalization, transposed) {
+            (Normalization::Symmetric, _) => degree().sqrt(),
+            (Normalization::Row | Normalization::Unit, false) => 1.0,
+            (Normalization::Row | Normalization::Unit, true) => degree(),
         }
     }
 
     /// All rows in ranges of about the same work.
     pub(crate) fn balanced_rows(&self, parts: usize) -> Vec<Range<usize>> {
-        balanced(self.rows().offsets, parts)
+        balanced(self.rows(false).offsets, parts)
     }
 
     /// `y ← a·W·x + b·x + c·z` on a block of `stride` columns (row-major), for some rows: `y` holds
     /// just those, x and z all of them. Without `z` the old y is meant.
+    #[allow(clippy::too_many_arguments)] // the parts of one step
     pub(crate) fn step_rows<T: Scalar>(
         &self,
         step: Step<T>,
+        transposed: bool,
         rows: Range<usize>,
         stride: usize,
         x: &[T],
         z: Option<&[T]>,
         y: &mut [T],
     ) {
-        let (graph, row_scale) = (self.rows(), &*self.row_degrees().reciprocals);
-        match graph.weights {
-            None => Product { graph, factor: Pattern, row_scale, step, stride, x, z }
-                .rows(self.simd, rows, y),
-            Some(weights) => {
-                let factor = Weighted(weights);
-                Product { graph, factor, row_scale, step, stride, x, z }.rows(self.simd, rows, y);
+        let (graph, row_scale) = (self.rows(transposed), &*self.row_factors().row);
+        self.multiply(Block { graph, row_scale, step, stride, x, z }, rows, y);
+    }
+
+    /// The way there of a step that is there and back: `y ← D_right⁻¹ Ãᵀ x`.
+    ///
+    /// # Panics
+    /// If the step goes one way only.
+    pub(crate) fn step_there<T: Scalar>(
+        &self,
+        rows: Range<usize>,
+        stride: usize,
+        x: &[T],
+        y: &mut [T],
+    ) {
+        let step = Step { a: T::from_f64(1.0), b: T::default(), c: T::default() };
+        let row_scale = self.factors.there.as_deref().expect("a step there and back");
+        let block = Block { graph: self.matrix.transposed, row_scale, step, stride, x, z: None };
+        self.multiply(block, rows, y);
+    }
+
+    fn multiply<T: Scalar>(&self, block: Block<'_, T>, rows: Range<usize>, y: &mut [T]) {
+        match (block.graph.weights, self.loops == 1.0) {
+            (None, true) => block.by(Pattern).rows(self.simd, rows, y),
+            (Some(weights), true) => block.by(Weighted(weights)).rows(self.simd, rows, y),
+            (None, false) => block.by(Looped(Pattern, self.loops)).rows(self.simd, rows, y),
+            (Some(weights), false) => {
+                block.by(Looped(Weighted(weights), self.loops)).rows(self.simd, rows, y);
             }
         }
     }
 
     /// Bytes that it takes beyond the graph.
     pub(crate) fn memory(&self) -> u64 {
-        let scales = 16 * self.nodes() as u64;
-        scales + self.renumbered.as_ref().map_or(0, |(rows, _)| rows.memory() + scales)
+        let matrix = 8 * (1 + usize::from(self.matrix.right.is_some())) * self.nodes();
+        let renumbered = self.renumbered.as_ref();
+        let renumbered = renumbered.map_or(0, |(rows, factors)| rows.memory() + factors.memory());
+        matrix as u64 + self.factors.memory() + renumbered
+    }
+}
+
+/// A product but for what edges are multiplied by.
+struct Block<'a, T> {
+    graph: Rows<'a>,
+    row_scale: &'a [f64],
+    step: Step<T>,
+    stride: usize,
+    x: &'a [T],
+    z: Option<&'a [T]>,
+}
+
+impl<'a, T: Scalar> Block<'a, T> {
+    fn by<F: EdgeFactor<T>>(self, factor: F) -> Product<'a, T, F> {
+        let Block { graph, row_scale, step, stride, x, z } = self;
+        Product { graph, factor, row_scale, step, stride, x, z }
     }
 }
 

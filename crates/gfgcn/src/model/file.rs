@@ -4,9 +4,9 @@
 //! accepted only if writing what was read gives the same bytes again, so that no flipped byte, moved
 //! tensor or stray entry goes unnoticed.
 
-use super::{Model, Provenance};
+use super::{Member, Model, Provenance};
 use crate::context::Memory;
-use crate::design::Design;
+use crate::design::{Channel, Design, Input};
 use crate::error::{Error, Result};
 use crate::files::{open, read_file, write_atomically};
 use crate::head::Head;
@@ -28,20 +28,27 @@ pub(crate) const SAVING: u64 = 3;
 const LOADING: u64 = 5;
 
 /// The version of the file's layout. Files of another one are refused, not guessed at.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 /// The key of the header in the metadata.
 const KEY: &str = "gfgcn";
 
 #[derive(Serialize, Deserialize)]
 struct Header {
     schema: u32,
-    design: Design,
-    ridge: Ridge,
-    lambda: f64,
+    members: Vec<MemberHeader>,
     head: Head,
+    features: usize,
     feature_names: Option<Vec<String>>,
     provenance: Provenance,
     checksum: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MemberHeader {
+    weight: f64,
+    design: Design,
+    ridge: Ridge,
+    lambda: f64,
 }
 
 /// Only what tells another version from damage.
@@ -56,7 +63,8 @@ impl Model {
     /// # Errors
     /// A file that is there, that cannot be written, or too little memory to write it from.
     pub fn save(&self, path: &Path, overwrite: bool) -> Result<()> {
-        let needed = (SAVING - 1) * self.predictor.memory();
+        let predictors = self.members.iter().map(|member| member.predictor.memory());
+        let needed = (SAVING - 1) * predictors.sum::<u64>();
         check_memory("saving the model", needed).map_err(|error| error.in_file(path))?;
         let bytes = self.to_bytes();
         write_atomically(path, overwrite, |file| file.write_all(&bytes))
@@ -74,20 +82,25 @@ impl Model {
 
     /// The bytes of the model file; the same model always gives the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let tensors = Tensors::of(&self.predictor);
+        let tensors = Tensors::of(&self.members);
+        let member = |member: &Member| MemberHeader {
+            weight: member.weight,
+            design: member.design.clone(),
+            ridge: member.ridge,
+            lambda: member.lambda,
+        };
         let mut header = Header {
             schema: SCHEMA,
-            design: self.design.clone(),
-            ridge: self.ridge,
-            lambda: self.lambda,
+            members: self.members.iter().map(member).collect(),
             head: self.head.clone(),
+            features: self.features,
             feature_names: self.feature_names.clone(),
             provenance: self.provenance.clone(),
             checksum: String::new(),
         };
         header.checksum = checksum(&header, &tensors);
         let metadata = HashMap::from([(KEY.to_owned(), to_json(&header))]);
-        let views = tensors.0.iter().map(|tensor| (tensor.name, tensor.view()));
+        let views = tensors.0.iter().map(|tensor| (&tensor.name, tensor.view()));
         serialize(views, Some(metadata)).expect("the tensors have the lengths of their shapes")
     }
 
@@ -120,15 +133,21 @@ impl Model {
             .map_err(|e| damaged(&format!("the header cannot be read ({e})")))?;
         let tensors = SafeTensors::deserialize(bytes)
             .map_err(|e| damaged(&format!("the tensors cannot be read ({e})")))?;
-        let predictor = read_predictor(&header, &tensors).map_err(|why| damaged(&why))?;
+        check(&header).map_err(|why| damaged(&why))?;
+        let targets = header.head.columns();
+        let member = |(k, member): (usize, MemberHeader)| {
+            let predictor = read_predictor(k, &member, targets, header.features, &tensors)?;
+            let MemberHeader { weight, design, ridge, lambda } = member;
+            Ok(Member { weight, design, ridge, lambda, predictor })
+        };
+        let members = header.members.into_iter().enumerate().map(member);
+        let members: Result<Vec<Member>, String> = members.collect();
         let model = Model {
-            design: header.design,
-            ridge: header.ridge,
-            lambda: header.lambda,
+            members: members.map_err(|why| damaged(&why))?,
             head: header.head,
+            features: header.features,
             feature_names: header.feature_names,
             provenance: header.provenance,
-            predictor,
         };
         if model.to_bytes() != bytes {
             return Err(damaged("the checksum does not match"));
@@ -154,18 +173,18 @@ fn checksum(header: &Header, tensors: &Tensors) -> String {
     hex(&hash.finalize())
 }
 
-/// The tensors of a predictor, as bytes.
+/// The tensors of all predictors, as bytes; the number of the member comes before the name.
 struct Tensors(Vec<Tensor>);
 
 struct Tensor {
-    name: &'static str,
+    name: String,
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl Tensor {
-    fn doubles(name: &'static str, shape: Vec<usize>, values: &[f64]) -> Self {
+    fn doubles(name: String, shape: Vec<usize>, values: &[f64]) -> Self {
         let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         Tensor { name, dtype: Dtype::F64, shape, bytes }
     }
@@ -177,11 +196,18 @@ impl Tensor {
 }
 
 impl Tensors {
-    fn of(predictor: &Predictor) -> Self {
-        let matrix =
-            |name, m: &Matrix<f64>| Tensor::doubles(name, vec![m.rows(), m.cols()], m.as_slice());
-        let vector = |name, v: &[f64]| Tensor::doubles(name, vec![v.len()], v);
-        Tensors(match predictor {
+    fn of(members: &[Member]) -> Self {
+        let all = members.iter().enumerate();
+        Tensors(all.flat_map(|(k, member)| Tensors::of_predictor(k, &member.predictor)).collect())
+    }
+
+    fn of_predictor(member: usize, predictor: &Predictor) -> Vec<Tensor> {
+        let name = |name: &str| format!("{member}.{name}");
+        let matrix = |of: &str, m: &Matrix<f64>| {
+            Tensor::doubles(name(of), vec![m.rows(), m.cols()], m.as_slice())
+        };
+        let vector = |of: &str, v: &[f64]| Tensor::doubles(name(of), vec![v.len()], v);
+        match predictor {
             Predictor::Linear { weights, intercept } => {
                 vec![matrix("weights", weights), vector("intercept", intercept)]
             }
@@ -189,60 +215,85 @@ impl Tensors {
                 matrix("coefficients", coefficients),
                 vector("intercept", intercept),
                 Tensor {
-                    name: "support",
+                    name: name("support"),
                     dtype: Dtype::F32,
                     shape: vec![support.rows(), support.cols()],
                     bytes: support.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect(),
                 },
             ],
-        })
+        }
     }
 }
 
-fn read_predictor(header: &Header, tensors: &SafeTensors<'_>) -> Result<Predictor, String> {
-    let targets = header.head.columns();
+/// What must hold whatever the tensors are.
+fn check(header: &Header) -> Result<(), String> {
     if header.head.names().is_empty() {
         return Err("the model has no classes".into());
     }
-    if !(header.lambda > 0.0 && header.lambda.is_finite()) {
-        return Err(format!("λ is {}", header.lambda));
+    if header.members.is_empty() {
+        return Err("the model has no members".into());
     }
-    let intercept = doubles(tensors, "intercept", &[Some(targets)])?.1;
-    let predictor = if header.ridge.kernel.is_linear() {
-        let (shape, weights) = doubles(tensors, "weights", &[None, Some(targets)])?;
+    for MemberHeader { weight, lambda, ridge, .. } in &header.members {
+        let positive = |number: f64| number > 0.0 && number.is_finite();
+        if !positive(*lambda) {
+            return Err(format!("λ is {lambda}"));
+        }
+        if !positive(*weight) {
+            return Err(format!("the weight of a member is {weight}"));
+        }
+        if !ridge.kernel.is_resolved() {
+            return Err("the kernel has no width".into());
+        }
+    }
+    match &header.feature_names {
+        Some(names) if names.len() != header.features => {
+            Err(format!("{} feature names for {} features", names.len(), header.features))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_predictor(
+    member: usize,
+    MemberHeader { design, ridge, .. }: &MemberHeader,
+    targets: usize,
+    features: usize,
+    tensors: &SafeTensors<'_>,
+) -> Result<Predictor, String> {
+    let name = |name: &str| format!("{member}.{name}");
+    let intercept = doubles(tensors, &name("intercept"), &[Some(targets)])?.1;
+    let predictor = if ridge.kernel.is_linear() {
+        let (shape, weights) = doubles(tensors, &name("weights"), &[None, Some(targets)])?;
         Predictor::linear(matrix(&shape, weights)?, intercept)
     } else {
-        let (shape, coefficients) = doubles(tensors, "coefficients", &[None, Some(targets)])?;
+        let (shape, coefficients) =
+            doubles(tensors, &name("coefficients"), &[None, Some(targets)])?;
         if shape[0] == 0 {
             return Err("the model has no training nodes".into());
         }
-        let view = tensor(tensors, "support", Dtype::F32, &[Some(shape[0]), None])?;
+        let view = tensor(tensors, &name("support"), Dtype::F32, &[Some(shape[0]), None])?;
         let support =
             view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         let support: Vec<f32> = support.collect();
         if support.iter().any(|v| !v.is_finite()) {
-            return Err("tensor support has a value that is not finite".into());
+            return Err(format!("tensor {member}.support has a value that is not finite"));
         }
         Predictor::Kernel {
-            kernel: header.ridge.kernel,
+            kernel: ridge.kernel,
             support: matrix(view.shape(), support)?,
             coefficients: matrix(&shape, coefficients)?,
             intercept,
         }
     };
-    let channels = header.design.channels().len();
-    let features = predictor.inputs() / channels;
-    if features == 0 || features * channels != predictor.inputs() {
-        let inputs = predictor.inputs();
-        return Err(format!("{inputs} columns do not belong to a design of {channels} channels"));
+    // What else a design filters has as many columns as the graph says.
+    let of_features = |channel: &&Channel| channel.input == Input::Features;
+    let columns = features * design.channels().iter().filter(of_features).count();
+    let only = design.channels().iter().all(|channel| of_features(&channel));
+    let inputs = predictor.inputs();
+    if inputs == 0 || inputs < columns || (only && inputs != columns) {
+        return Err(format!("{inputs} columns do not belong to {design} of {features} features"));
     }
-    match &header.feature_names {
-        Some(names) if names.len() != features => {
-            Err(format!("{} feature names for {features} features", names.len()))
-        }
-        _ if !header.ridge.kernel.is_resolved() => Err("the kernel has no width".into()),
-        _ => Ok(predictor),
-    }
+    Ok(predictor)
 }
 
 fn matrix<T: Copy + Default>(shape: &[usize], values: Vec<T>) -> Result<Matrix<T>, String> {

@@ -13,17 +13,58 @@ use crate::predictor::Predictor;
 use crate::ridge::Ridge;
 use serde::{Deserialize, Serialize};
 
-/// A trained classifier. Made by [`Classifier::fit`](crate::Classifier::fit) or [`Model::load`].
+/// A trained model. Made by [`Classifier::fit`](crate::Classifier::fit) or [`Model::load`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
+    /// At least one; the one with the largest weight first.
+    pub(crate) members: Vec<Member>,
+    pub(crate) head: Head,
+    /// Columns of the features it was trained on.
+    pub(crate) features: usize,
+    pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) provenance: Provenance,
+}
+
+/// One of the closed-form solutions whose scores a model adds up: Σ weight · (m(F, support) α + b).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    pub(crate) weight: f64,
     pub(crate) design: Design,
     /// The kernel's width is filled in.
     pub(crate) ridge: Ridge,
     pub(crate) lambda: f64,
-    pub(crate) head: Head,
-    pub(crate) feature_names: Option<Vec<String>>,
-    pub(crate) provenance: Provenance,
     pub(crate) predictor: Predictor,
+}
+
+impl Member {
+    /// What its scores are multiplied by; 1 where it is the only one.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// What it computes from graph and features.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// How that becomes scores; the kernel's width is filled in.
+    pub fn ridge(&self) -> Ridge {
+        self.ridge
+    }
+
+    /// λ as it was given or chosen.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// W (columns of the design × targets) and b (one per target) of scores = F W + b, where the kernel is linear.
+    /// Two classes share one target.
+    pub fn weights(&self) -> Option<(&Matrix<f64>, &[f64])> {
+        match &self.predictor {
+            Predictor::Linear { weights, intercept } => Some((weights, intercept)),
+            Predictor::Kernel { .. } => None,
+        }
+    }
 }
 
 /// Where a model came from.
@@ -42,24 +83,14 @@ pub struct Provenance {
 }
 
 impl Model {
-    /// What it computes from graph and features.
-    pub fn design(&self) -> &Design {
-        &self.design
-    }
-
-    /// How that becomes scores; the kernel's width is filled in.
-    pub fn ridge(&self) -> Ridge {
-        self.ridge
+    /// What it adds up: one member, or several that were stacked; the one with the largest weight first.
+    pub fn members(&self) -> &[Member] {
+        &self.members
     }
 
     /// What it predicts.
     pub fn head(&self) -> &Head {
         &self.head
-    }
-
-    /// λ as it was given or chosen.
-    pub fn lambda(&self) -> f64 {
-        self.lambda
     }
 
     /// The names of the classes it can predict.
@@ -69,21 +100,12 @@ impl Model {
 
     /// The number of features it expects.
     pub fn features(&self) -> usize {
-        self.predictor.inputs() / self.design.channels().len()
+        self.features
     }
 
     /// The names of the features it expects, where the training data gave them.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
-    }
-
-    /// W (columns of the design × targets) and b (one per target) of scores = F W + b, where the kernel is linear.
-    /// Two classes share one target.
-    pub fn weights(&self) -> Option<(&Matrix<f64>, &[f64])> {
-        match &self.predictor {
-            Predictor::Linear { weights, intercept } => Some((weights, intercept)),
-            Predictor::Kernel { .. } => None,
-        }
     }
 
     /// Where the model came from.

@@ -1,11 +1,13 @@
 //! Predicting with a model, on the graph it was trained on or on another one.
 
-use super::Model;
+use super::{Member, Model};
 use crate::context::Context;
 use crate::data::Dataset;
+use crate::design::{Design, Input};
 use crate::driver::{Driver, Rows};
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::graph::Graph;
 use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::predictor::score_all;
@@ -78,21 +80,39 @@ impl Model {
                 context.memory().check("matching the features by name", needed, remedy)?;
             }
             let (features, notes) = self.match_features(dataset)?;
-            let linear = self.predictor.weights().is_some();
-            let rows = if linear { Rows::of(Vec::new(), dataset.nodes()) } else { Rows::All };
-            let columns = if linear { self.predictor.targets() } else { 0 };
-            let designs = std::slice::from_ref(&self.design);
-            Driver::check(&features, designs, context)?;
-            let driver = Driver::on(dataset.graph(), &features, designs, rows, columns);
-            let _lease = context.memory().reserve(
-                "predicting",
-                driver.least_memory() + self.predictor.score_memory(dataset.nodes()),
-                "use a machine with more memory",
-            )?;
-            let filtered = || Ok(driver.run(0..1, context)?.remove(0));
-            let targets = score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0);
+            self.check_nodes(dataset)?;
+            let designs: Vec<Design> = self.members.iter().map(|m| m.design.clone()).collect();
+            Driver::check(&features, &designs, context)?;
+            let mut total: Option<Matrix<f64>> = None;
+            for (member, design) in self.members.iter().zip(&designs) {
+                let designs = std::slice::from_ref(design);
+                let scores = member.scores(dataset.graph(), &features, designs, context)?;
+                total = Some(match total {
+                    None => scores,
+                    Some(mut total) => {
+                        let sums = total.as_mut_slice().iter_mut().zip(scores.as_slice());
+                        sums.for_each(|(total, score)| *total += score);
+                        total
+                    }
+                });
+            }
+            let targets = total.expect("a model has a member");
             Ok(Predictions { head: self.head.clone(), targets, notes })
         })
+    }
+
+    /// Who is linked to whom only says something about the nodes it was learnt from.
+    fn check_nodes(&self, dataset: &Dataset) -> Result<()> {
+        let channels = self.members.iter().flat_map(|member| member.design.channels());
+        let knows_nodes = channels.into_iter().any(|channel| channel.input == Input::Structure);
+        let (known, found) = (self.provenance.nodes, dataset.nodes());
+        if knows_nodes && known != found {
+            return Err(Error::Data(format!(
+                "the model learnt from who is linked to whom, so it only knows the {known} nodes it was trained on, and the \
+                 data have {found}"
+            )));
+        }
+        Ok(())
     }
 
     fn match_features<'a>(&self, dataset: &'a Dataset) -> Result<(Cow<'a, Features>, Vec<String>)> {
@@ -132,5 +152,35 @@ impl Model {
                 .push(format!("{unknown} features of the data are unknown to the model; left out"));
         }
         Ok((Cow::Owned(dataset.features().map_columns(&columns, wanted.len())), notes))
+    }
+}
+
+impl Member {
+    /// Its weighted scores of every node.
+    fn scores(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        designs: &[Design],
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        let linear = self.predictor.weights().is_some();
+        let rows = if linear { Rows::of(Vec::new(), graph.nodes()) } else { Rows::All };
+        let columns = if linear { self.predictor.targets() } else { 0 };
+        let driver = Driver::on(graph, features, designs, rows, columns)?;
+        Error::check_size(
+            "columns of the design, which must be those the model was trained on",
+            self.predictor.inputs(),
+            driver.columns(0),
+        )?;
+        let _lease = context.memory().reserve(
+            "predicting",
+            driver.least_memory() + self.predictor.score_memory(graph.nodes()),
+            "use a machine with more memory",
+        )?;
+        let filtered = || Ok(driver.run(0..1, context)?.remove(0));
+        let mut scores = score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0);
+        scores.as_mut_slice().iter_mut().for_each(|score| *score *= self.weight);
+        Ok(scores)
     }
 }

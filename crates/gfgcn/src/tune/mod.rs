@@ -141,7 +141,7 @@ impl Search {
     /// With another operator in every design.
     #[must_use]
     pub fn with_operator(self, operator: Operator) -> Self {
-        self.map_designs(|design| design.with_operator(operator))
+        self.map_designs(|design| design.with_operator(operator.clone()))
     }
 
     /// With another tolerance in every design.
@@ -211,7 +211,7 @@ impl Search {
         let screening = self.screening(dataset, split);
         let sample = screening.sample(dataset.labels(), split, &dataset.node_keys())?;
         let train = sample.as_ref().unwrap_or(split).train().len();
-        let driver = self.driver(dataset, sample.as_ref().unwrap_or(split).train());
+        let driver = self.driver(dataset, sample.as_ref().unwrap_or(split).train())?;
         let combinations = self.combinations(split.train().len());
         let columns = dataset.features().cols();
         let (targets, finalists) = (targets(dataset), screening.finalists());
@@ -246,7 +246,7 @@ impl Search {
         )
     }
 
-    fn driver<'d>(&self, dataset: &'d Dataset, train: &[usize]) -> Driver<'d> {
+    fn driver<'d>(&self, dataset: &'d Dataset, train: &[usize]) -> Result<Driver<'d>> {
         Driver::new(dataset, &self.designs, Rows::of(train.to_vec(), dataset.nodes()), 0)
     }
 
@@ -260,7 +260,7 @@ impl Search {
         let threads = rayon::current_num_threads();
         let train = split.train().len();
         let first = sample.unwrap_or(split).train();
-        let driver = self.driver(dataset, first);
+        let driver = self.driver(dataset, first)?;
         let columns = (0..self.designs.len()).map(|k| driver.columns(k)).max().unwrap_or(0);
         let combinations = self.combinations(train);
         let linear = combinations.iter().all(|c| c.kernel.is_linear());
@@ -320,7 +320,7 @@ impl Course<'_> {
         let supervision = Supervision::new(self.dataset.labels(), split, &Ridge::default())?;
         let designs = distinct(combinations.iter().map(|c| c.design.clone()));
         let rows = Rows::of(supervision.train.to_vec(), self.dataset.nodes());
-        let driver = Driver::new(self.dataset, &designs, rows, 0);
+        let driver = Driver::new(self.dataset, &designs, rows, 0)?;
         let budget = FILTERED_BYTES.min(self.context.memory().free() / 2);
         let mut trials = Vec::new();
         for pass in driver.passes(budget) {

@@ -3,11 +3,11 @@
 
 #![allow(dead_code)] // each test binary uses its part
 
-use gfgcn::RowScaling;
 use gfgcn::data::Dataset;
 use gfgcn::filter::Filter;
-use gfgcn::graph::{Normalization, Operator};
+use gfgcn::graph::{Direction, Normalization, Operator};
 use gfgcn::kernel::Kernel;
+use gfgcn::{Channel, Design, Input, RowScaling};
 
 pub(crate) type Dense = Vec<Vec<f64>>;
 
@@ -55,24 +55,73 @@ pub(crate) fn solve(a: &Dense, b: &Dense) -> Dense {
 }
 
 /// Â, entry by entry.
-pub(crate) fn operator(dataset: &Dataset, operator: Operator) -> Dense {
-    let graph = dataset.graph();
+pub(crate) fn operator(dataset: &Dataset, operator: &Operator) -> Dense {
+    let graph = match operator.relation() {
+        Some(name) => dataset.graph().relation(name).unwrap(),
+        None => dataset.graph(),
+    };
     let n = graph.nodes();
-    let mut a = identity(n);
-    for (i, j, weight) in graph.edge_list() {
-        a[i][j] += f64::from(weight);
-        a[j][i] += f64::from(weight);
+    let loops = f64::from(operator.loops());
+    let mut arcs = zeros(n, n);
+    graph.arc_list().for_each(|(i, j, weight)| arcs[i][j] = f64::from(weight));
+    let back = transpose(&arcs);
+    let either = |i: usize, j: usize| arcs[i][j].max(back[i][j]);
+    let either: Dense = (0..n).map(|i| (0..n).map(|j| either(i, j)).collect()).collect();
+    let normalised = |a: &Dense| {
+        let a = add(a, loops, &identity(n));
+        let size = |row: &Vec<f64>| match operator.normalization {
+            Normalization::Unit => dot(row, row).sqrt(),
+            _ => row.iter().sum(),
+        };
+        let sizes = |a: &Dense| -> Vec<f64> {
+            a.iter().map(size).map(|size| if size > 0.0 { size } else { 1.0 }).collect()
+        };
+        let (of_rows, of_columns) = (sizes(&a), sizes(&transpose(&a)));
+        let entry = |i: usize, j: usize| match operator.normalization {
+            Normalization::Symmetric => a[i][j] / (of_rows[i] * of_columns[j]).sqrt(),
+            Normalization::Row | Normalization::Unit => a[i][j] / of_rows[i],
+        };
+        (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect::<Dense>()
+    };
+    match operator.direction {
+        Direction::Both => normalised(&either),
+        Direction::Out => normalised(&arcs),
+        Direction::In => normalised(&back),
+        Direction::OutIn => multiply(&normalised(&arcs), &normalised(&back)),
+        Direction::InOut => multiply(&normalised(&back), &normalised(&arcs)),
     }
-    let degree: Vec<f64> = a.iter().map(|row| row.iter().sum()).collect();
-    for i in 0..n {
-        for j in 0..n {
-            a[i][j] /= match operator.normalization {
-                Normalization::Symmetric => (degree[i] * degree[j]).sqrt(),
-                Normalization::Row => degree[i],
-            };
+}
+
+/// What a channel filters.
+pub(crate) fn input(dataset: &Dataset, channel: &Channel) -> Dense {
+    let n = dataset.nodes();
+    match channel.input {
+        Input::Features => features(dataset, channel.rows),
+        Input::Structure => identity(n),
+        Input::Degrees => {
+            let mut counts = zeros(n, 2);
+            for (from, to, _) in dataset.graph().arc_list() {
+                counts[from][0] += 1.0;
+                counts[to][1] += 1.0;
+            }
+            let columns = if dataset.graph().is_directed() { 2 } else { 1 };
+            let row = |row: Vec<f64>| row[..columns].iter().map(|c| (1.0 + c).ln()).collect();
+            counts.into_iter().map(row).collect()
         }
     }
-    a
+}
+
+/// F of a whole design: its channels side by side.
+pub(crate) fn design(dataset: &Dataset, design: &Design) -> Dense {
+    let mut f: Dense = vec![Vec::new(); dataset.nodes()];
+    for channel in design.channels() {
+        let dense = operator(dataset, &channel.operator);
+        let filtered = filter(&dense, &input(dataset, channel), channel.filter);
+        let scale = channel.weight.sqrt();
+        let rows = f.iter_mut().zip(filtered);
+        rows.for_each(|(all, own)| all.extend(own.iter().map(|value| scale * value)));
+    }
+    f
 }
 
 pub(crate) fn features(dataset: &Dataset, scaling: RowScaling) -> Dense {
@@ -81,8 +130,13 @@ pub(crate) fn features(dataset: &Dataset, scaling: RowScaling) -> Dense {
     for (i, row) in x.iter_mut().enumerate() {
         features.for_each_in_row(i, |j, value| row[j] = f64::from(value));
         let sum: f64 = row.iter().map(|v| v.abs()).sum();
-        if scaling == RowScaling::Sum && sum > 0.0 {
-            row.iter_mut().for_each(|v| *v /= sum);
+        let divisor = match scaling {
+            RowScaling::Plain => 1.0,
+            RowScaling::Sum => sum,
+            RowScaling::Unit => dot(row, row).sqrt(),
+        };
+        if divisor > 0.0 {
+            row.iter_mut().for_each(|v| *v /= divisor);
         }
     }
     x
@@ -92,6 +146,30 @@ pub(crate) fn features(dataset: &Dataset, scaling: RowScaling) -> Dense {
 pub(crate) fn filter(operator: &Dense, x: &Dense, filter: Filter) -> Dense {
     let depth = filter.depth();
     match filter {
+        Filter::Identity => x.clone(),
+        Filter::HighPass { .. } => {
+            (0..depth).fold(x.clone(), |f, _| add(&f, -1.0, &multiply(operator, &f)))
+        }
+        Filter::Ppr { alpha, .. } => {
+            let system = add(&identity(x.len()), alpha - 1.0, operator);
+            let scaled = add(&zeros(x.len(), x[0].len()), alpha, x);
+            solve(&system, &scaled)
+        }
+        Filter::Heat { time, .. } => {
+            // exp(−tL) = (exp(−tL/2^s))^(2^s), the inner one by Taylor's series.
+            let (n, squarings) = (x.len(), 10);
+            let step = time / f64::from(1 << squarings);
+            let l = add(&identity(n), -1.0, operator);
+            let (mut term, mut sum) = (identity(n), identity(n));
+            for k in 1..12 {
+                term = multiply(&term, &l);
+                let factor = -step / f64::from(k);
+                term.iter_mut().flatten().for_each(|v| *v *= factor);
+                sum = add(&sum, 1.0, &term);
+            }
+            let power = (0..squarings).fold(sum, |power, _| multiply(&power, &power));
+            multiply(&power, x)
+        }
         Filter::Sgc { .. } => (0..depth).fold(x.clone(), |f, _| multiply(operator, &f)),
         Filter::Ssgc { tau, .. } => {
             let mut power = x.clone();

@@ -50,17 +50,23 @@ impl Parts {
         Some(Parts { header, tensors: tensors.into_iter().map(|(_, tensor)| tensor).collect() })
     }
 
+    /// A tensor of the first member.
     pub(crate) fn tensor(&mut self, name: &str) -> &mut Tensor {
+        let name = format!("0.{name}");
         self.tensors.iter_mut().find(|tensor| tensor.name == name).expect("the tensor is there")
     }
 
     /// The header with the checksum that belongs to it and the tensors.
     fn sealed_header(&self) -> String {
-        // The order in which tensors are hashed: solution, intercept, support.
-        let rank = |tensor: &&Tensor| match tensor.name.as_str() {
-            "weights" | "coefficients" => 0,
-            "intercept" => 1,
-            _ => 2,
+        // The order in which tensors are hashed: member by member, each with solution, intercept, support.
+        let rank = |tensor: &&Tensor| {
+            let (member, name) = tensor.name.split_once('.').unwrap_or(("", &tensor.name));
+            let kind = match name {
+                "weights" | "coefficients" => 0,
+                "intercept" => 1,
+                _ => 2,
+            };
+            (member.parse().unwrap_or(usize::MAX), kind)
         };
         let mut tensors: Vec<&Tensor> = self.tensors.iter().collect();
         tensors.sort_by_key(rank);

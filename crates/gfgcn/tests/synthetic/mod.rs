@@ -15,6 +15,8 @@ pub(crate) struct Recipe {
     pub(crate) classes: usize,
     pub(crate) weighted: bool,
     pub(crate) sparse: bool,
+    /// Directed, and edges of two kinds.
+    pub(crate) directed: bool,
     pub(crate) seed: u64,
 }
 
@@ -51,7 +53,18 @@ impl Recipe {
                 weights.push(if self.weighted { 0.25 + random.unit() as f32 } else { 1.0 });
             }
         }
-        let (graph, _) = Graph::from_edges(self.nodes, &edges, Some(&weights)).unwrap();
+        let graph = if self.directed {
+            let arcs = |first: usize, step: usize| {
+                let edges: Vec<(u32, u32)> =
+                    edges.iter().copied().skip(first).step_by(step).collect();
+                let weights: Vec<f32> = weights.iter().copied().skip(first).step_by(step).collect();
+                Graph::from_arcs(self.nodes, &edges, Some(&weights)).unwrap().0
+            };
+            let relations = vec![("even".into(), arcs(0, 2)), ("odd".into(), arcs(1, 2))];
+            arcs(0, 1).with_relations(relations).unwrap()
+        } else {
+            Graph::from_edges(self.nodes, &edges, Some(&weights)).unwrap().0
+        };
         let mut dense = Matrix::zeros(self.nodes, self.features);
         for i in 0..self.nodes {
             for j in 0..self.features {

@@ -19,12 +19,12 @@ fn star(weight: Option<fn(usize) -> f32>) -> Graph {
 }
 
 /// Eight products, by the definition and in double precision.
-fn reference(weight: impl Fn(usize) -> f64, operator: Operator, mut x: Vec<f64>) -> Vec<f64> {
+fn reference(weight: impl Fn(usize) -> f64, operator: &Operator, mut x: Vec<f64>) -> Vec<f64> {
     let mut degrees: Vec<f64> = (0..=LEAVES).map(|leaf| 1.0 + weight(leaf)).collect();
     degrees[0] = 1.0 + (1..=LEAVES).map(&weight).sum::<f64>();
     let entry = |i: usize, j: usize, weight: f64| match operator.normalization {
-        Normalization::Row => weight / degrees[i],
         Normalization::Symmetric => weight / (degrees[i] * degrees[j]).sqrt(),
+        _ => weight / degrees[i],
     };
     for _ in 0..PRODUCTS {
         let mut next: Vec<f64> =
@@ -38,10 +38,10 @@ fn reference(weight: impl Fn(usize) -> f64, operator: Operator, mut x: Vec<f64>)
     x
 }
 
-fn filtered(graph: &Graph, filter: Filter, operator: Operator, x: Matrix<f32>) -> Matrix<f32> {
+fn filtered(graph: &Graph, filter: Filter, operator: &Operator, x: Matrix<f32>) -> Matrix<f32> {
     let features = Features::dense(x).unwrap();
-    let design = Design::from(filter).with_operator(operator);
-    let driver = Driver::on(graph, &features, &[design], Rows::All, 0);
+    let design = Design::from(filter).with_operator(operator.clone());
+    let driver = Driver::on(graph, &features, &[design], Rows::All, 0).unwrap();
     driver.run(0..1, &Context::default()).unwrap()[0].to_matrix()
 }
 
@@ -55,13 +55,13 @@ fn sums_over_a_million_neighbours_do_not_drift() {
     let weight = |leaf: usize| 0.3 + (leaf % 11) as f32 / 7.0;
     for weighted in [false, true] {
         let graph = star(weighted.then_some(weight));
-        for operator in Operator::ALL {
+        for operator in Operator::PAPERS {
             let x = Matrix::from_fn(LEAVES + 1, 3, entry);
-            let found = filtered(&graph, Filter::sgc(PRODUCTS).unwrap(), operator, x);
+            let found = filtered(&graph, Filter::sgc(PRODUCTS).unwrap(), &operator, x);
             for column in 0..3 {
                 let x = (0..=LEAVES).map(|node| f64::from(entry(node, column))).collect();
                 let weight = |leaf: usize| if weighted { f64::from(weight(leaf)) } else { 1.0 };
-                let expected = reference(weight, operator, x);
+                let expected = reference(weight, &operator, x);
                 for (node, expected) in expected.iter().enumerate() {
                     let found = f64::from(found[(node, column)]);
                     assert!(
@@ -81,7 +81,7 @@ fn constants_stay_constant_beside_a_hub() {
     let graph = star(None);
     let x = Matrix::from_fn(LEAVES + 1, constants.len(), |_, column| constants[column]);
     let ssgc = Filter::ssgc(PRODUCTS, 0.05).unwrap();
-    let found = filtered(&graph, ssgc, "row".parse().unwrap(), x);
+    let found = filtered(&graph, ssgc, &"row".parse().unwrap(), x);
     for node in 0..=LEAVES {
         for (found, constant) in found.row(node).iter().zip(constants) {
             let ratio = f64::from(*found) / f64::from(constant);

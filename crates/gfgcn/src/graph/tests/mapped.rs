@@ -64,7 +64,7 @@ fn a_mapped_graph_with_mapped_features_gives_the_same_bits() {
         .unwrap();
         assert_eq!((&graph, repairs), (&own, Repairs::default()));
         let bits = |graph: &Graph, features: Features| -> Vec<u32> {
-            let driver = Driver::on(graph, &features, &designs, Rows::All, 0);
+            let driver = Driver::on(graph, &features, &designs, Rows::All, 0).unwrap();
             let out = driver.run(0..2, &Context::default()).unwrap();
             let all = out.iter().flat_map(|filtered| filtered.to_matrix().into_vec());
             all.map(f32::to_bits).collect()
