@@ -95,7 +95,7 @@ impl Evaluation {
                 .splits
                 .iter()
                 .map(|split| {
-                    split.check_test(dataset.labels())?;
+                    split.check_test(dataset.targets())?;
                     Lesson::new(dataset.labels(), split, &self.ridge)
                 })
                 .collect::<Result<Vec<Lesson<'_>>>>()?;

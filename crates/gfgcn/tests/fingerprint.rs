@@ -2,7 +2,7 @@
 
 mod synthetic;
 
-use gfgcn::data::{Dataset, Labels};
+use gfgcn::data::{Dataset, LabelSets, Labels, Targets, Values};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
@@ -189,4 +189,37 @@ fn directions_and_relations_are_part_of_it() {
     assert_eq!(all.len(), 6);
     let same = without.with_relations(parts(["even", "odd"])).unwrap();
     assert_eq!(with(same), with(graph.clone()));
+}
+
+/// By what they mean: neither the numbers of labels nor the sign of a zero is data.
+#[test]
+fn sets_and_values_have_fingerprints_of_their_own() {
+    let data = Parts::of(&recipe(true).make()).join();
+    let fingerprint = |targets: Targets| data.clone().with_targets(targets).unwrap().fingerprint();
+    let sets = |change: &dyn Fn(usize) -> Option<Vec<&'static str>>| {
+        fingerprint(LabelSets::from_names(&(0..NODES).map(change).collect::<Vec<_>>()).into())
+    };
+    let values = |name: &str, change: &dyn Fn(usize) -> f64| {
+        let column = Matrix::from_fn(NODES, 1, |i, _| change(i));
+        fingerprint(Values::new(vec![name.into()], column).unwrap().into())
+    };
+    let mut seen = HashSet::from([data.fingerprint()]);
+    for changed in [
+        sets(&|i| (i > 0).then(|| vec!["a", "b"])),
+        sets(&|_| Some(vec!["a", "b"])),
+        sets(&|i| Some(if i == 600 { vec!["a"] } else { vec!["a", "b"] })),
+        sets(&|i| Some(if i == 600 { vec![] } else { vec!["a", "b"] })),
+        sets(&|i| (i != 600).then(|| vec!["a", "b"])),
+        sets(&|_| Some(vec!["ab"])),
+        values("x", &|i| i as f64),
+        values("y", &|i| i as f64),
+        values("x", &|i| if i == 600 { f64::NAN } else { i as f64 }),
+        values("x", &|i| if i == 600 { 0.0 } else { i as f64 }),
+    ] {
+        assert!(seen.insert(changed.clone()), "{changed}");
+    }
+    assert_eq!(sets(&|_| Some(vec!["b", "a", "b"])), sets(&|_| Some(vec!["a", "b"])));
+    assert_eq!(values("x", &|i| -(i as f64) * 0.0), values("x", &|_| 0.0));
+    // Class data are what they were before there were other kinds.
+    assert_eq!(fingerprint(data.labels().clone().into()), data.fingerprint());
 }

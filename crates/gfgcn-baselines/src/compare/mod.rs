@@ -178,7 +178,7 @@ impl Comparison<'_> {
         context: &Context,
     ) -> Result<Vec<(usize, Run)>> {
         for &k in missing {
-            self.splits[k].check_test(self.dataset.labels())?;
+            self.splits[k].check_test(self.dataset.targets())?;
         }
         let splits: Vec<Split> = missing.iter().map(|&k| self.splits[k].clone()).collect();
         let clock = Instant::now();

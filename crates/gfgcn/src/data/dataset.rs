@@ -1,7 +1,7 @@
-//! A graph with features, labels, names and perhaps a split.
+//! A graph with features, targets, names and perhaps a split.
 
-use super::Labels;
 use super::fingerprint::Fingerprint;
+use super::{Labels, Targets};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::{Graph, Repairs};
@@ -15,7 +15,9 @@ pub struct Dataset {
     name: String,
     graph: Graph,
     features: Features,
-    labels: Labels,
+    targets: Targets,
+    /// No node's, where the targets are no classes.
+    no_labels: Option<Labels>,
     node_ids: Option<Vec<String>>,
     feature_names: Option<Vec<String>>,
     split: Option<Split>,
@@ -28,7 +30,8 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Joins a graph, features and labels.
+    /// Joins a graph, features and what is known of the nodes ([`Labels`], [`LabelSets`](super::LabelSets) or
+    /// [`Values`](super::Values)).
     ///
     /// # Errors
     /// If the numbers of nodes differ.
@@ -36,16 +39,17 @@ impl Dataset {
         name: impl Into<String>,
         graph: Graph,
         features: Features,
-        labels: Labels,
+        targets: impl Into<Targets>,
     ) -> Result<Self> {
         let nodes = graph.nodes();
         Error::check_size("feature rows (one per node)", nodes, features.rows())?;
-        Error::check_size("labels (one per node)", nodes, labels.len())?;
+        let (targets, no_labels) = checked(targets.into(), nodes)?;
         Ok(Dataset {
             name: name.into(),
             graph,
             features,
-            labels,
+            targets,
+            no_labels,
             node_ids: None,
             feature_names: None,
             split: None,
@@ -129,6 +133,16 @@ impl Dataset {
         self
     }
 
+    /// Replaces what is known of the nodes.
+    ///
+    /// # Errors
+    /// If the number of nodes differs.
+    pub fn with_targets(mut self, targets: impl Into<Targets>) -> Result<Self> {
+        (self.targets, self.no_labels) = checked(targets.into(), self.nodes())?;
+        self.fingerprint = Fingerprint::default();
+        Ok(self)
+    }
+
     /// A short name for reports.
     pub fn name(&self) -> &str {
         &self.name
@@ -149,9 +163,17 @@ impl Dataset {
         &self.features
     }
 
-    /// The labels, one per node.
+    /// What is known of the nodes.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// The classes of the nodes; no node has one where the [targets](Dataset::targets) are of another kind.
     pub fn labels(&self) -> &Labels {
-        &self.labels
+        match (&self.targets, &self.no_labels) {
+            (Targets::Classes(labels), _) | (_, Some(labels)) => labels,
+            _ => unreachable!("what is no class comes with labels of no node"),
+        }
     }
 
     /// The split that came with the data.
@@ -189,7 +211,8 @@ impl Dataset {
             name: self.name.clone(),
             graph: self.graph.subgraph(nodes),
             features: self.features.select_rows(nodes),
-            labels: self.labels.select(nodes),
+            targets: self.targets.select(nodes),
+            no_labels: self.no_labels.as_ref().map(|labels| labels.select(nodes)),
             node_ids: Some(nodes.iter().map(|&n| self.node_id(n).into_owned()).collect()),
             feature_names: self.feature_names.clone(),
             split: self.split.as_ref().map(|split| split.select(nodes, self.nodes())),
@@ -200,11 +223,16 @@ impl Dataset {
         }
     }
 
-    /// Bytes of memory that graph, features and names take, about.
+    /// Bytes of memory that graph, features, names and targets other than classes take, about.
     pub fn memory(&self) -> u64 {
         let named = |names: &Option<Vec<String>>| names.as_ref().map_or(0, Vec::len) as u64;
         let names = 48 * (named(&self.node_ids) + named(&self.feature_names));
-        self.graph.memory() + self.features.memory() + names
+        let targets = match &self.targets {
+            Targets::Classes(_) => 0,
+            Targets::Sets(sets) => sets.memory(),
+            Targets::Values(values) => values.memory(),
+        };
+        self.graph.memory() + self.features.memory() + names + targets
     }
 
     /// The dataset restricted to its largest connected component.
@@ -214,14 +242,26 @@ impl Dataset {
         if components.len() == 1 { self.clone() } else { self.select(&components[0]) }
     }
 
-    /// SHA-256 over graph, features and labels: two datasets with the same fingerprint are the
+    /// SHA-256 over graph, features and targets: two datasets with the same fingerprint are the
     /// same data, whatever file they came from. Computed once, and again only after a change.
     pub fn fingerprint(&self) -> String {
-        self.fingerprint.of(&self.graph, &self.features, &self.labels)
+        self.fingerprint.of(&self.graph, &self.features, &self.targets)
     }
 }
 
-fn check_unique(what: &str, names: &[String]) -> Result<()> {
+/// The targets of so many nodes, and labels of none where they are of another kind.
+fn checked(targets: Targets, nodes: usize) -> Result<(Targets, Option<Labels>)> {
+    let what = match &targets {
+        Targets::Classes(_) => "labels (one per node)",
+        Targets::Sets(_) => "sets of labels (one per node)",
+        Targets::Values(_) => "rows of values (one per node)",
+    };
+    Error::check_size(what, nodes, targets.len())?;
+    let is_classes = matches!(targets, Targets::Classes(_));
+    Ok((targets, (!is_classes).then(|| Labels::none(nodes))))
+}
+
+pub(super) fn check_unique(what: &str, names: &[String]) -> Result<()> {
     let mut seen = HashSet::with_capacity(names.len());
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(twice) => Err(Error::Data(format!("the {what} {twice:?} stands there twice"))),

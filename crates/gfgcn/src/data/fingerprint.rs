@@ -1,4 +1,4 @@
-//! The fingerprint of a dataset: SHA-256 over what its graph, features and labels mean.
+//! The fingerprint of a dataset: SHA-256 over what its graph, features and targets mean.
 //!
 //! Rows are cut into chunks of a fixed number, so that chunks can be hashed side by side and the
 //! outcome depends on the data alone:
@@ -11,10 +11,14 @@
 //!              each with its column; the bytes of the label after their number plus one, or a zero
 //! ```
 //!
+//! A set of labels stands there as their number plus one, then each as a single one would; values as their number plus one
+//! and their bits. What is not known is a zero. The word `sets`, or `values` and the names of their columns, then come after the
+//! three sizes.
+//!
 //! Numbers are little-endian. Neither the storage of the features nor the numbering of the classes
 //! goes into it.
 
-use super::Labels;
+use super::Targets;
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::hex::hex;
@@ -43,18 +47,18 @@ impl PartialEq for Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of these data, which must be the same at every call.
-    pub(super) fn of(&self, graph: &Graph, features: &Features, labels: &Labels) -> String {
+    pub(super) fn of(&self, graph: &Graph, features: &Features, targets: &Targets) -> String {
         if let Some(known) = self.0.get() {
             return known.clone();
         }
         // Not inside the lock: a thread that waits for the chunks takes up other work meanwhile, and
         // that may ask for this very fingerprint. Computed twice at worst, it is the same.
-        let computed = compute(graph, features, labels);
+        let computed = compute(graph, features, targets);
         self.0.get_or_init(|| computed).clone()
     }
 }
 
-fn compute(graph: &Graph, features: &Features, labels: &Labels) -> String {
+fn compute(graph: &Graph, features: &Features, targets: &Targets) -> String {
     let nodes = graph.nodes();
     let digests: Vec<_> = (0..nodes.div_ceil(ROWS))
         .into_par_iter()
@@ -64,7 +68,7 @@ fn compute(graph: &Graph, features: &Features, labels: &Labels) -> String {
             for node in chunk * ROWS..nodes.min((chunk + 1) * ROWS) {
                 push_neighbours(&mut bytes, graph, node);
                 push_features(&mut bytes, features, node);
-                push_label(&mut bytes, labels.name(node));
+                push_target(&mut bytes, targets, node);
                 if bytes.len() >= BUFFER {
                     hash.update(&bytes);
                     bytes.clear();
@@ -77,6 +81,15 @@ fn compute(graph: &Graph, features: &Features, labels: &Labels) -> String {
     let mut hash = Sha256::new();
     for size in [nodes, graph.edges(), features.cols()] {
         hash.update((size as u64).to_le_bytes());
+    }
+    match targets {
+        Targets::Classes(_) => {}
+        Targets::Sets(_) => hash.update("sets"),
+        Targets::Values(values) => {
+            let mut names = b"values".to_vec();
+            values.names().iter().for_each(|name| push_label(&mut names, Some(name)));
+            hash.update(names);
+        }
     }
     digests.iter().for_each(|digest| hash.update(digest));
     hash_arcs(&mut hash, graph);
@@ -132,6 +145,26 @@ fn push_features(bytes: &mut Vec<u8>, features: &Features, node: usize) {
     });
     let count = (bytes.len() - entries) as u64 / 8;
     bytes[start..entries].copy_from_slice(&count.to_le_bytes());
+}
+
+fn push_target(bytes: &mut Vec<u8>, targets: &Targets, node: usize) {
+    match targets {
+        Targets::Classes(labels) => push_label(bytes, labels.name(node)),
+        Targets::Sets(sets) => {
+            push_count(bytes, sets.get(node).map_or(0, |labels| labels.len() + 1));
+            // By name, so that the numbers of the labels do not matter.
+            let mut names: Vec<&str> = sets.of_node(node).into_iter().flatten().collect();
+            names.sort_unstable();
+            names.into_iter().for_each(|name| push_label(bytes, Some(name)));
+        }
+        Targets::Values(values) => {
+            let values = values.get(node);
+            push_count(bytes, values.map_or(0, |values| values.len() + 1));
+            // −0 is 0.
+            let bits = values.into_iter().flatten().map(|value| (value + 0.0).to_le_bytes());
+            bits.for_each(|bits| bytes.extend_from_slice(&bits));
+        }
+    }
 }
 
 fn push_label(bytes: &mut Vec<u8>, label: Option<&str>) {

@@ -1,13 +1,13 @@
 //! A number per node that says what the node is, wherever it stands.
 
-use super::Dataset;
+use super::{Dataset, Targets};
 use rayon::prelude::*;
 
 /// Steps around a node that its key knows of.
 const ROUNDS: usize = 2;
 
 impl Dataset {
-    /// A key for each node, made from its label, its features and what is up to two steps around it.
+    /// A key for each node, made from its class, labels or values, its features and what is up to two steps around it.
     ///
     /// Keys do not depend on the order of nodes, edges, classes or (where they have names) features, so that whatever
     /// is drawn by them is drawn alike from the same data in another order. Two nodes share a key if they cannot be
@@ -27,7 +27,7 @@ impl Dataset {
             None => (0..self.features().cols()).map(|column| mix(column as u64)).collect(),
         };
         let own = |node: usize| {
-            let mut sum = self.labels().name(node).map_or(0, of_text);
+            let mut sum = of_target(self.targets(), node);
             self.features().for_each_in_row(node, |column, value| {
                 if value != 0.0 {
                     let entry = columns[column] ^ mix(u64::from(value.to_bits()));
@@ -62,6 +62,19 @@ pub(crate) fn mix(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+fn of_target(targets: &Targets, node: usize) -> u64 {
+    match targets {
+        Targets::Classes(labels) => labels.name(node).map_or(0, of_text),
+        // Labels add up, so that their order does not matter; a set of none is not an unknown one.
+        Targets::Sets(sets) => sets
+            .of_node(node)
+            .map_or(0, |names| names.map(|name| mix(of_text(name))).fold(1, u64::wrapping_add)),
+        Targets::Values(values) => values.get(node).map_or(0, |values| {
+            values.iter().fold(1, |key, value| mix(key ^ (value + 0.0).to_bits()))
+        }),
+    }
+}
+
 fn of_text(text: &str) -> u64 {
     text.bytes().fold(mix(text.len() as u64), |key, byte| mix(key ^ u64::from(byte)))
 }
@@ -69,7 +82,7 @@ fn of_text(text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Labels;
+    use crate::data::{LabelSets, Labels, Values};
     use crate::features::Features;
     use crate::graph::Graph;
     use crate::matrix::Matrix;
@@ -109,5 +122,24 @@ mod tests {
         assert_eq!(keys(Features::sparse(sparse).unwrap(), ["x", "y"]), expected);
         assert_eq!(keys(dense([[0.0, 3.0], [5.0, 0.0]]).unwrap(), ["y", "x"]), expected);
         assert_ne!(keys(dense([[3.0, 0.0], [0.0, 5.0]]).unwrap(), ["y", "x"]), expected);
+    }
+
+    #[test]
+    fn sets_and_values_tell_nodes_apart_whatever_their_labels_are_numbered() {
+        let ring = ring(6, 0).map_features(|features| features.map_columns(&[None], 1));
+        assert_eq!(ring.node_keys().iter().collect::<HashSet<_>>().len(), 1);
+        let of_sets = |rare: Option<Vec<&'static str>>, other: &'static str| {
+            let mut sets = vec![Some(vec!["m", other]); 6];
+            sets[0] = rare;
+            ring.clone().with_targets(LabelSets::from_names(&sets)).unwrap().node_keys()
+        };
+        let empty = of_sets(Some(vec![]), "z");
+        assert!(empty[1] == empty[5] && empty[0] != empty[1] && empty[3] != empty[1]);
+        assert_ne!(empty[0], of_sets(None, "z")[0], "no label is not an unknown one");
+        assert_ne!(empty[3], of_sets(Some(vec![]), "a")[3]);
+        let column = Matrix::from_fn(6, 1, |i, _| if i == 2 { f64::NAN } else { 0.5 });
+        let values = Values::new(vec!["x".into()], column).unwrap();
+        let keys = ring.with_targets(values).unwrap().node_keys();
+        assert!(keys[1] == keys[3] && keys[2] != keys[5]);
     }
 }

@@ -1,14 +1,20 @@
-//! Datasets: a graph with features, labels and perhaps a split. The crate `gfgcn-data` reads and
+//! Datasets: a graph with features, targets and perhaps a split. The crate `gfgcn-data` reads and
 //! writes them.
 
 mod dataset;
 mod fingerprint;
 mod keys;
+mod label_sets;
 mod labels;
 mod order;
 pub mod split;
+mod targets;
+mod values;
 
 pub use dataset::Dataset;
 pub(crate) use keys::mix;
+pub use label_sets::LabelSets;
 pub use labels::{Labels, UNLABELLED};
 pub use order::order_of_names;
+pub use targets::{TargetKind, Targets};
+pub use values::Values;

@@ -1,6 +1,6 @@
 //! Splits: which nodes train, which choose λ, which are scored.
 
-use crate::data::Labels;
+use crate::data::{Labels, Targets};
 use crate::error::{Error, Result};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -60,13 +60,55 @@ impl Split {
 
     /// Every labelled node trains; nothing is held out.
     pub fn all_labelled(labels: &Labels) -> Result<Self> {
-        let train = labels.labelled();
+        Split::all_of(labels.len(), labels.labelled(), "label", "label some first")
+    }
+
+    /// Every node whose class, labels or values are known trains; nothing is held out.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn all_known(targets: &Targets) -> Result<Self> {
+        let remedy = match targets {
+            Targets::Classes(_) | Targets::Sets(_) => "label some first",
+            Targets::Values(_) => "give some first",
+        };
+        Split::all_of(targets.len(), targets.known(), targets.one(), remedy)
+    }
+
+    fn all_of(nodes: usize, train: Vec<usize>, what: &str, remedy: &str) -> Result<Self> {
         if train.is_empty() {
-            return Err(Error::Data(
-                "no node has a label, so there is nothing to learn from; label some first".into(),
-            ));
+            return Err(Error::Data(format!(
+                "no node has a {what}, so there is nothing to learn from; {remedy}"
+            )));
         }
-        Split::new(labels.len(), train, Vec::new(), Vec::new())
+        Split::new(nodes, train, Vec::new(), Vec::new())
+    }
+
+    /// Divides the nodes of which something is known at random by a ratio.
+    ///
+    /// Nodes with classes are divided [class by class](Split::stratified). Sets of labels and values have no strata: those
+    /// nodes are divided together, with the cuts of [`Split::stratified`] for all of them. The same seed
+    /// always gives the same split.
+    ///
+    /// # Errors
+    /// If there would be no training node, or a class without one.
+    pub fn random(targets: &Targets, ratio: Ratio, seed: u64) -> Result<Self> {
+        if let Targets::Classes(labels) = targets {
+            return Split::stratified(labels, ratio, seed);
+        }
+        let mut nodes = targets.known();
+        shuffle(&mut nodes, &mut ChaCha8Rng::seed_from_u64(seed));
+        let (first, second) = ratio.cuts(nodes.len());
+        if first == 0 {
+            return Err(Error::Data(format!(
+                "ratio {ratio} leaves no training node of the {} whose {} is known; use a larger training share",
+                nodes.len(),
+                targets.one()
+            )));
+        }
+        let test = nodes.split_off(second);
+        let validation = nodes.split_off(first);
+        Split::new(targets.len(), nodes, validation, test)
     }
 
     /// Divides the labelled nodes of each class at random by a ratio.
@@ -85,9 +127,7 @@ impl Split {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for (class, mut nodes) in of_class.into_iter().enumerate() {
             shuffle(&mut nodes, &mut random);
-            let cut = |share: f64| (nodes.len() as f64 * share).round() as usize;
-            let (first, second) =
-                (cut(ratio.train_share()), cut(ratio.train_share() + ratio.validation_share()));
+            let (first, second) = ratio.cuts(nodes.len());
             if first == 0 {
                 return Err(Error::Data(format!(
                     "ratio {ratio} leaves class {:?} ({} nodes) without a training node; \
@@ -129,16 +169,18 @@ impl Split {
     /// Refuses a split that leaves nothing to be scored.
     ///
     /// # Errors
-    /// If no test node has a label.
-    pub fn check_test(&self, labels: &Labels) -> Result<()> {
-        if self.test.iter().any(|&node| labels.get(node).is_some()) {
-            Ok(())
-        } else {
-            Err(Error::Data(
-                "the split has no labelled test node to score; give the test part a larger share"
-                    .into(),
-            ))
+    /// If nothing is known of any test node.
+    pub fn check_test(&self, targets: &Targets) -> Result<()> {
+        if self.test.iter().any(|&node| targets.is_known(node)) {
+            return Ok(());
         }
+        let nodes = match targets {
+            Targets::Classes(_) => "labelled test node".to_owned(),
+            _ => format!("test node with a {}", targets.one()),
+        };
+        Err(Error::Data(format!(
+            "the split has no {nodes} to score; give the test part a larger share"
+        )))
     }
 
     /// Restricts the split to some nodes out of `total`, renumbered by their position. The
@@ -219,6 +261,12 @@ impl Ratio {
         }
     }
 
+    /// Where so many nodes are cut: between training and validation, and between validation and test.
+    fn cuts(&self, nodes: usize) -> (usize, usize) {
+        let cut = |share: f64| (nodes as f64 * share).round() as usize;
+        (cut(self.train_share()), cut(self.train_share() + self.validation_share()))
+    }
+
     fn sum(&self) -> f64 {
         self.train + self.validation + self.test
     }
@@ -294,6 +342,35 @@ mod tests {
         let split = |seed| Split::stratified(&labels, Ratio::PAPER, seed).unwrap();
         assert_eq!(split(1), split(1));
         assert_ne!(split(1), split(2));
+    }
+
+    /// Nothing of them is a class that could be divided, so all known nodes are.
+    #[test]
+    fn sets_and_values_are_divided_together() {
+        let sets: Vec<Option<Vec<&str>>> =
+            (0..50).map(|i| (i % 5 > 0).then(|| vec!["a"; i % 2])).collect();
+        let column =
+            crate::matrix::Matrix::from_fn(
+                50,
+                1,
+                |i, _| {
+                    if i % 5 > 0 { i as f64 } else { f64::NAN }
+                },
+            );
+        let values = crate::data::Values::new(vec!["x".into()], column).unwrap();
+        for targets in [Targets::from(crate::data::LabelSets::from_names(&sets)), values.into()] {
+            let split = Split::random(&targets, Ratio::PAPER, 3).unwrap();
+            let sizes = split.parts().map(|(_, part)| part.len());
+            assert_eq!(sizes, [4, 4, 32]);
+            assert!(split.parts().iter().all(|(_, p)| p.iter().all(|&n| targets.is_known(n))));
+            assert_eq!(split, Split::random(&targets, Ratio::PAPER, 3).unwrap());
+            assert_ne!(split, Split::random(&targets, Ratio::PAPER, 4).unwrap());
+            assert!(Split::random(&targets, Ratio::new(1.0, 0.0, 99.0).unwrap(), 0).is_err());
+            assert_eq!(Split::all_known(&targets).unwrap().train().len(), 40);
+        }
+        let classes = Targets::from(labels());
+        let split = Split::random(&classes, Ratio::PAPER, 7).unwrap();
+        assert_eq!(split, Split::stratified(&labels(), Ratio::PAPER, 7).unwrap());
     }
 
     #[test]

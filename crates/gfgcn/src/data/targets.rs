@@ -1,0 +1,136 @@
+//! What is known of the nodes, and is to be learnt.
+
+use super::{LabelSets, Labels, Values};
+use serde::Serialize;
+use std::fmt;
+
+/// What is known of each node: one class, a set of labels, or numbers.
+///
+/// | kind | a node has | unknown |
+/// |---|---|---|
+/// | [`Labels`] | one class | no class |
+/// | [`LabelSets`] | any number of labels, perhaps none | no set, which is not the empty one |
+/// | [`Values`] | a number in each of some columns | no number in any |
+///
+/// ```
+/// use gfgcn::data::{LabelSets, TargetKind, Targets};
+/// let targets = Targets::from(LabelSets::from_names(&[Some(vec!["a", "b"]), Some(vec![]), None]));
+/// assert_eq!(targets.kind(), TargetKind::Sets);
+/// assert_eq!(targets.known(), [0, 1]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Targets {
+    /// One class per node.
+    Classes(Labels),
+    /// A set of labels per node.
+    Sets(LabelSets),
+    /// Numbers.
+    Values(Values),
+}
+
+/// The kinds of targets. Written as `classes`, `label sets` and `values`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// One class per node.
+    Classes,
+    /// A set of labels per node.
+    Sets,
+    /// Numbers.
+    Values,
+}
+
+impl fmt::Display for TargetKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TargetKind::Classes => "classes",
+            TargetKind::Sets => "label sets",
+            TargetKind::Values => "values",
+        })
+    }
+}
+
+impl Targets {
+    /// Of which kind they are.
+    pub fn kind(&self) -> TargetKind {
+        match self {
+            Targets::Classes(_) => TargetKind::Classes,
+            Targets::Sets(_) => TargetKind::Sets,
+            Targets::Values(_) => TargetKind::Values,
+        }
+    }
+
+    /// The number of nodes, known or not.
+    pub fn len(&self) -> usize {
+        match self {
+            Targets::Classes(labels) => labels.len(),
+            Targets::Sets(sets) => sets.len(),
+            Targets::Values(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The names of the classes, the labels or the columns.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Targets::Classes(labels) => labels.classes(),
+            Targets::Sets(sets) => sets.names(),
+            Targets::Values(values) => values.names(),
+        }
+    }
+
+    /// Whether a node's class, labels or values are known.
+    pub fn is_known(&self, node: usize) -> bool {
+        match self {
+            Targets::Classes(labels) => labels.get(node).is_some(),
+            Targets::Sets(sets) => sets.get(node).is_some(),
+            Targets::Values(values) => values.get(node).is_some(),
+        }
+    }
+
+    /// The nodes of which something is known.
+    pub fn known(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&node| self.is_known(node)).collect()
+    }
+
+    /// What one node has, for messages.
+    pub(crate) fn one(&self) -> &'static str {
+        match self {
+            Targets::Classes(_) => "label",
+            Targets::Sets(_) => "set of labels",
+            Targets::Values(_) => "value",
+        }
+    }
+
+    /// The targets of the given nodes; classes and labels that none of them has are dropped.
+    #[must_use]
+    pub fn select(&self, nodes: &[usize]) -> Self {
+        match self {
+            Targets::Classes(labels) => Targets::Classes(labels.select(nodes)),
+            Targets::Sets(sets) => Targets::Sets(sets.select(nodes)),
+            Targets::Values(values) => Targets::Values(values.select(nodes)),
+        }
+    }
+}
+
+impl From<Labels> for Targets {
+    fn from(labels: Labels) -> Self {
+        Targets::Classes(labels)
+    }
+}
+
+impl From<LabelSets> for Targets {
+    fn from(sets: LabelSets) -> Self {
+        Targets::Sets(sets)
+    }
+}
+
+impl From<Values> for Targets {
+    fn from(values: Values) -> Self {
+        Targets::Values(values)
+    }
+}
