@@ -75,7 +75,7 @@ fn path(c: &mut Criterion) {
     let head = Head::classes((0..CLASSES).map(|class| class.to_string()).collect());
     let targets = head.targets(classes);
     let features = Matrix::from_fn(TRAIN, FEATURES, value);
-    let path = RidgePath::primal(features, targets.matrix().clone(), false, &context);
+    let path = RidgePath::primal(features, targets.matrix().clone(), None, false, &context);
     let path = path.expect("never cancelled");
     let penalties = penalty_grid(path.scale());
     let mut group = c.benchmark_group("path");

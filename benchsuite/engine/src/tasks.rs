@@ -52,7 +52,7 @@ pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
         || {
             let system = Problem::Primal(problem.train.to_f64());
             let (targets, context) = (problem.targets(), Context::default());
-            let solution = system.solve(targets.matrix(), false, lambda.recip(), &context)?;
+            let solution = system.solve(targets.matrix(), None, false, lambda.recip(), &context)?;
             Ok(solution.coefficients)
         },
         |weights| {
@@ -71,7 +71,7 @@ pub(crate) fn leave_one_out(data: &Path, splits: &Path) -> Result<()> {
         || {
             let (system, context) = (Problem::Primal(problem.train.to_f64()), Context::default());
             let targets = problem.targets();
-            let path = system.path(targets.matrix().clone(), false, &context)?;
+            let path = system.path(targets.matrix().clone(), None, false, &context)?;
             let penalties = penalty_grid(path.scale());
             let candidates = targets.judge_left_out(&path, &penalties, &context)?;
             let xi = least_squares(&penalties, &candidates).context("no λ is usable")?;

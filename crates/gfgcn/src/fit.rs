@@ -46,10 +46,10 @@ impl Ridge {
         };
         if let Selection::Fixed(lambda) = self.selection {
             let solution =
-                problem.solve(targets.matrix(), self.intercept, lambda.recip(), context)?;
+                problem.solve(targets.matrix(), None, self.intercept, lambda.recip(), context)?;
             return Ok(Fitted { kernel, lambda, selected: None, predictor: predictor(solution)? });
         }
-        let path = problem.path(targets.matrix().clone(), self.intercept, context)?;
+        let path = problem.path(targets.matrix().clone(), None, self.intercept, context)?;
         let penalties = penalty_grid(path.scale());
         let candidates = if self.uses_validation() {
             let features = validation();

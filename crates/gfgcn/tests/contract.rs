@@ -225,11 +225,12 @@ fn primal_dual_and_the_bordered_system_agree_to_rounding() {
                 let primal = || Problem::Primal(to_matrix(&f));
                 let dual = || Problem::Dual(to_matrix(&gram));
                 let on_path = |problem: Problem| {
-                    let path = problem.path(targets.clone(), intercept, &context).unwrap();
+                    let path = problem.path(targets.clone(), None, intercept, &context).unwrap();
                     path.solve(xi, &context).unwrap()
                 };
-                let alone =
-                    |problem: Problem| problem.solve(&targets, intercept, xi, &context).unwrap();
+                let alone = |problem: Problem| {
+                    problem.solve(&targets, None, intercept, xi, &context).unwrap()
+                };
                 let primal = [on_path(primal()), alone(primal())];
                 let dual = [on_path(dual()), alone(dual())];
                 for solution in &primal {
@@ -275,10 +276,12 @@ fn leave_one_out_equals_leaving_each_node_out() {
         let kernel: Kernel = name.parse().unwrap();
         let gram = naive::gram(kernel, &f, &f);
         for intercept in [false, true] {
-            let dual = RidgePath::dual(to_matrix(&gram), targets.clone(), intercept, &context);
+            let dual =
+                RidgePath::dual(to_matrix(&gram), targets.clone(), None, intercept, &context);
             let mut paths = vec![("dual", dual.unwrap())];
             if kernel.is_linear() {
-                let primal = RidgePath::primal(to_matrix(&f), targets.clone(), intercept, &context);
+                let primal =
+                    RidgePath::primal(to_matrix(&f), targets.clone(), None, intercept, &context);
                 paths.push(("primal", primal.unwrap()));
             }
             for (form, path) in paths {

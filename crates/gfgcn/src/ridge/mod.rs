@@ -6,6 +6,7 @@
 mod path;
 mod problem;
 mod select;
+mod weights;
 
 pub(crate) use path::LEFT_OUT_AT_A_TIME;
 pub use path::{RidgePath, Solution};
@@ -112,7 +113,8 @@ impl Ridge {
         // S, and the rows that are rotated with it; without constants it is copied on the way.
         let system =
             size * size * if self.intercept { 2 } else { 1 } + train * size + SCRATCH * size;
-        let path = (train + 2 * size) * targets;
+        // Y as it is and with weights.
+        let path = 2 * (train + size) * targets;
         let penalties = PENALTIES as u64 * targets;
         let judged = match self.selection {
             Selection::Fixed(_) => 0,

@@ -16,7 +16,11 @@
 //! orthogonal complement of the constants (one dimension less); merely centring M would leave a
 //! null vector in it, and the left-out residual would go to zero with ξ. The primal form
 //! centres F and adds the leverage 1/n of the mean.
+//!
+//! Weights of the nodes scale all of this (`weights.rs`); coefficients and left-out predictions are those of the
+//! nodes as they were.
 
+use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::linalg::{ShiftedFactor, Tridiagonal, gram_of_columns, multiply, multiply_transposed};
@@ -39,6 +43,7 @@ pub struct RidgePath {
     targets: Matrix<f64>,
     scale: f64,
     intercept: Option<Means>,
+    weights: Option<Scaling>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,70 +71,99 @@ pub struct Solution {
     pub intercept: Vec<f64>,
 }
 
+/// A factorised system before it has targets.
+struct System {
+    form: Form,
+    reduced: Tridiagonal,
+    rows: Matrix<f64>,
+    weights: Option<Scaling>,
+}
+
+impl System {
+    fn with_targets(
+        self,
+        targets: Matrix<f64>,
+        scale: f64,
+        intercept: Option<Means>,
+        context: &Context,
+    ) -> Result<RidgePath> {
+        let System { form, reduced, rows, weights } = self;
+        let right_side = match weights.as_ref() {
+            None => multiply_transposed(&rows, &targets, context)?,
+            weights => multiply_transposed(&rows, &scaled_rows(targets.clone(), weights), context)?,
+        };
+        // Features that are all zero have no scale of their own.
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        Ok(RidgePath { form, reduced, rows, right_side, targets, scale, intercept, weights })
+    }
+}
+
 impl RidgePath {
-    /// min_W ½‖F W − Y‖² + ξ/2 ‖W‖² for the linear kernel, by FᵀF.
+    /// min_W ½ Σ_i w_i ‖F_i W − y_i‖² + ξ/2 ‖W‖² for the linear kernel, by FᵀF.
     ///
-    /// `features` is F, training nodes × features; `targets` is Y, training nodes × targets. Cheaper than the dual
-    /// form when there are fewer features than training nodes.
+    /// `features` is F, training nodes × features; `targets` is Y, training nodes × targets; `weights` are w > 0, one per
+    /// training node, all 1 if there are none. Cheaper than the dual form when there are fewer features than
+    /// training nodes.
     ///
     /// # Errors
-    /// If the work is cancelled.
+    /// Weights that are not positive and finite, or that the work is cancelled.
     pub fn primal(
         mut features: Matrix<f64>,
         targets: Matrix<f64>,
+        weights: Option<&[f64]>,
         intercept: bool,
         context: &Context,
     ) -> Result<Self> {
         let n = features.rows();
+        let weights = Scaling::new(weights, n)?;
         let means = intercept.then(|| {
-            let means = Means { targets: targets.column_means(), inputs: features.column_means() };
+            let means = Means {
+                targets: column_means(&targets, weights.as_ref()),
+                inputs: column_means(&features, weights.as_ref()),
+            };
             features.add_to_rows(-1.0, &means.inputs);
             means
         });
+        let mut features = scaled_rows(features, weights.as_ref());
         let squares: f64 = features.as_slice().iter().map(|v| v * v).sum();
         let reduced = Tridiagonal::reduce(gram_of_columns(&features, context)?, context)?;
         reduced.rotate_rows(&mut features, context)?;
-        let scale = squares / n as f64;
-        RidgePath::assemble(Form::Primal, reduced, features, targets, scale, means, context)
+        let system = System { form: Form::Primal, reduced, rows: features, weights };
+        system.with_targets(targets, squares / n as f64, means, context)
     }
 
-    /// α = (M + ξI)⁻¹ Y for any kernel matrix M of the training nodes.
+    /// α = (M + ξ diag(w)⁻¹)⁻¹ Y for any kernel matrix M of the training nodes; `weights` are w, as in
+    /// [`RidgePath::primal`].
     ///
     /// # Errors
-    /// If the work is cancelled.
+    /// Weights that are not positive and finite, or that the work is cancelled.
     pub fn dual(
-        gram: Matrix<f64>,
+        mut gram: Matrix<f64>,
         targets: Matrix<f64>,
+        weights: Option<&[f64]>,
         intercept: bool,
         context: &Context,
     ) -> Result<Self> {
         let n = gram.rows();
-        let means = intercept
-            .then(|| Means { targets: targets.column_means(), inputs: gram.column_means() });
+        let weights = Scaling::new(weights, n)?;
+        let means = intercept.then(|| Means {
+            targets: column_means(&targets, weights.as_ref()),
+            inputs: column_means(&gram, weights.as_ref()),
+        });
+        if let Some(weights) = &weights {
+            weights.scale_both(&mut gram);
+        }
         let (system, mut rows) = if intercept {
-            without_constants(gram)
+            let constants = || vec![(n as f64).sqrt().recip(); n];
+            without(gram, weights.as_ref().map_or_else(constants, Scaling::direction))
         } else {
             (gram, Matrix::from_fn(n, n, |i, j| f64::from(i == j)))
         };
         let scale = trace(&system) / n as f64;
         let reduced = Tridiagonal::reduce(system, context)?;
         reduced.rotate_rows(&mut rows, context)?;
-        RidgePath::assemble(Form::Dual, reduced, rows, targets, scale, means, context)
-    }
-
-    fn assemble(
-        form: Form,
-        reduced: Tridiagonal,
-        rows: Matrix<f64>,
-        targets: Matrix<f64>,
-        scale: f64,
-        intercept: Option<Means>,
-        context: &Context,
-    ) -> Result<Self> {
-        let right_side = multiply_transposed(&rows, &targets, context)?;
-        // Features that are all zero have no scale of their own.
-        let scale = if scale > 0.0 { scale } else { 1.0 };
-        Ok(RidgePath { form, reduced, rows, right_side, targets, scale, intercept })
+        let system = System { form: Form::Dual, reduced, rows, weights };
+        system.with_targets(targets, scale, means, context)
     }
 
     /// The mean of M's diagonal (centred with an intercept): the unit in which penalties are
@@ -176,7 +210,10 @@ impl RidgePath {
     fn finish(&self, rotated: &Matrix<f64>, context: &Context) -> Result<Solution> {
         let coefficients = match self.form {
             Form::Primal => self.reduced.rotate_back(rotated, context)?,
-            Form::Dual => multiply(&self.rows, rotated, context)?,
+            Form::Dual => {
+                let scaled = multiply(&self.rows, rotated, context)?;
+                scaled_rows(scaled, self.weights.as_ref())
+            }
         };
         let mut intercept = vec![0.0; coefficients.cols()];
         if let Some(means) = &self.intercept {
@@ -286,16 +323,19 @@ impl RidgePath {
     fn without(&self, node: usize, fitted: &[f64], form: f64, out: &mut [f64]) {
         let targets = self.targets.row(node);
         let means = self.intercept.as_ref().map(|m| m.targets.as_slice());
+        let weights = self.weights.as_ref();
+        let root = weights.map_or(1.0, |weights| weights.root(node));
+        let share = || weights.map_or(1.0 / self.rows.rows() as f64, |weights| weights.share(node));
         for (t, out) in out.iter_mut().enumerate() {
-            let residual = match self.form {
+            let scaled_residual = match self.form {
                 Form::Dual => fitted[t] / form,
                 Form::Primal => {
                     let mean = means.map_or(0.0, |m| m[t]);
-                    let leverage = form + means.map_or(0.0, |_| 1.0 / self.rows.rows() as f64);
-                    (targets[t] - mean - fitted[t]) / (1.0 - leverage)
+                    let leverage = form + means.map_or(0.0, |_| share());
+                    (root * (targets[t] - mean) - fitted[t]) / (1.0 - leverage)
                 }
             };
-            *out = targets[t] - residual;
+            *out = targets[t] - scaled_residual / root;
         }
     }
 }
@@ -304,24 +344,24 @@ fn trace(m: &Matrix<f64>) -> f64 {
     (0..m.rows()).map(|i| m[(i, i)]).sum()
 }
 
-/// Reflects M so that the constant vector becomes the first coordinate and drops that coordinate.
+/// Reflects M so that the direction u, of unit length, becomes the first coordinate and drops that coordinate.
 ///
 /// Returns the matrix of size n−1 and the n rows of the basis it is written in. The reflection is
-/// P = I − v vᵀ / v_0 with v = u + e_0 and u = 1/√n · 1, which maps u to −e_0.
-fn without_constants(mut m: Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
+/// P = I − v vᵀ / v_0 with v = u + e_0, which maps u to −e_0.
+fn without(mut m: Matrix<f64>, u: Vec<f64>) -> (Matrix<f64>, Matrix<f64>) {
     let n = m.rows();
-    let u = (n as f64).sqrt().recip();
-    let v = |i: usize| if i == 0 { u + 1.0 } else { u };
-    let v0 = v(0); // vᵀv / 2
-    let mv: Vec<f64> = (0..n).map(|i| (0..n).map(|j| m[(i, j)] * v(j)).sum::<f64>() / v0).collect();
-    let vmv = (0..n).map(|i| v(i) * mv[i]).sum::<f64>() / v0;
+    let mut v = u;
+    v[0] += 1.0;
+    let v0 = v[0]; // vᵀv / 2
+    let mv: Vec<f64> = (0..n).map(|i| (0..n).map(|j| m[(i, j)] * v[j]).sum::<f64>() / v0).collect();
+    let vmv = (0..n).map(|i| v[i] * mv[i]).sum::<f64>() / v0;
     for i in 0..n {
         for j in 0..n {
-            m[(i, j)] += vmv * v(i) * v(j) - v(i) * mv[j] - mv[i] * v(j);
+            m[(i, j)] += vmv * v[i] * v[j] - v[i] * mv[j] - mv[i] * v[j];
         }
     }
     let reflected =
         Matrix::from_fn(n - 1, n - 1, |i, j| 0.5 * (m[(i + 1, j + 1)] + m[(j + 1, i + 1)]));
-    let rows = Matrix::from_fn(n, n - 1, |i, j| f64::from(i == j + 1) - v(i) * v(j + 1) / v0);
+    let rows = Matrix::from_fn(n, n - 1, |i, j| f64::from(i == j + 1) - v[i] * v[j + 1] / v0);
     (reflected, rows)
 }

@@ -352,7 +352,7 @@ impl Course<'_> {
         let ridge = Ridge { kernel: combination.kernel, ..Ridge::default() };
         let problem = ridge.pose(train.clone(), self.context)?.problem;
         let targets = &supervision.targets;
-        let path = problem.path(targets.matrix().clone(), self.intercept, self.context)?;
+        let path = problem.path(targets.matrix().clone(), None, self.intercept, self.context)?;
         let penalties = penalty_grid(path.scale());
         Trials::new(combination.clone(), &path, penalties, targets, self.context)
     }
