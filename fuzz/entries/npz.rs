@@ -50,7 +50,7 @@ pub(crate) fn run(input: &[u8]) {
         let again = from_bytes(&to_bytes(&dataset), "fuzz", &context);
         let again = again.expect("what was written is read");
         assert_eq!(dataset.fingerprint(), again.fingerprint());
-        assert_eq!(dataset.split(), again.split());
+        assert_eq!(dataset.splits(), again.splits());
         // Questions are asked again.
         let repaired = again.notes().iter().find(|note| !note.contains(" classes, "));
         assert_eq!(repaired, None);

@@ -5,15 +5,15 @@ use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
-use gfgcn_data::{npz, read_split};
+use gfgcn_data::{npz, read_splits};
 use tempfile::TempDir;
 
 /// Nodes that the seeds speak of, by these names or by their numbers.
 const NODES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Reads a split of a small dataset: as an archive or as Parquet if it begins like one, as text otherwise.
+/// Reads splits of a small dataset: as an archive or as Parquet if it begins like one, as text otherwise.
 ///
-/// What is read must be a split of the dataset.
+/// What is read must be splits of the dataset, one at least.
 pub(crate) fn run(input: &[u8]) {
     let folder = TempDir::new().expect("a folder");
     let extension = match input {
@@ -27,16 +27,19 @@ pub(crate) fn run(input: &[u8]) {
     let numbered = dataset();
     let named = dataset().with_node_ids(NODES.map(str::to_owned).to_vec()).expect("five names");
     for dataset in [numbered, named] {
-        let split = match extension {
-            "npz" => npz::read_split(&path, dataset.nodes(), &context),
-            _ => read_split(&path, &dataset, &context),
+        let splits = match extension {
+            "npz" => npz::read_splits(&path, dataset.nodes(), &context),
+            _ => read_splits(&path, &dataset, &context),
         };
-        if let Ok(split) = split {
-            let parts = [split.train(), split.validation(), split.test()];
-            let mut nodes: Vec<usize> = parts.concat();
-            nodes.sort_unstable();
-            assert!(nodes.windows(2).all(|pair| pair[0] < pair[1]), "in one part each");
-            dataset.with_split(split).expect("a split of its nodes");
+        if let Ok(splits) = splits {
+            assert!(!splits.is_empty(), "a file of splits has one");
+            for split in &splits {
+                let parts = [split.train(), split.validation(), split.test()];
+                let mut nodes: Vec<usize> = parts.concat();
+                nodes.sort_unstable();
+                assert!(nodes.windows(2).all(|pair| pair[0] < pair[1]), "in one part each");
+            }
+            dataset.with_splits(splits).expect("splits of its nodes");
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     arguments.target.check(&inputs)?;
     let model = Model::load(&arguments.model)?;
     let dataset = arguments.source.load(global, output)?;
-    let split = arguments.split.load(&dataset)?;
+    let split = arguments.split.load_one(&dataset)?;
     let start = Instant::now();
     let predict = |context: &Context| model.predict(&dataset, context);
     let predictions = progress::show(output, "predicting", Unit::Time, predict)?;

@@ -7,7 +7,7 @@ use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
-use gfgcn_data::{TableFiles, npz, read_split};
+use gfgcn_data::{TableFiles, npz, read_splits};
 use gfgcn_datasets::{has_extension, open, stem};
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ impl Source {
 /// A split that comes with the data or in a file.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SplitSource {
-    /// Use the split that comes with the dataset
+    /// Use the split that comes with the dataset, the first of several
     #[arg(long, conflicts_with = "split")]
     public_split: bool,
     /// Use the split in a file: a table (id,split with train, val, test) or an .npz with train_idx, …
@@ -76,27 +76,38 @@ impl SplitSource {
         self.public_split || self.split.is_some()
     }
 
-    /// The split that was asked for.
-    pub(crate) fn load(&self, dataset: &Dataset) -> Result<Option<Split>> {
+    /// The splits that were asked for: the one that comes first in the dataset, or all in a file. None if none was.
+    pub(crate) fn load(&self, dataset: &Dataset) -> Result<Vec<Split>> {
         if let Some(path) = &self.split {
             let context = &interrupt::context();
             return if has_extension(path, "npz") {
-                let split = npz::read_split(path, dataset.nodes(), context)?;
-                Ok(Some(dataset.split_of_places(split)))
+                let splits = npz::read_splits(path, dataset.nodes(), context)?.into_iter();
+                Ok(splits.map(|split| dataset.split_of_places(split)).collect())
             } else {
-                read_split(path, dataset, context).map(Some)
+                read_splits(path, dataset, context)
             };
         }
-        if !self.public_split {
-            return Ok(None);
-        }
-        let split = dataset.split().cloned();
-        split.map(Some).ok_or_else(|| {
-            Error::Data(format!(
+        match (self.public_split, dataset.split()) {
+            (false, _) => Ok(Vec::new()),
+            (true, Some(split)) => Ok(vec![split.clone()]),
+            (true, None) => Err(Error::Data(format!(
                 "dataset {} comes without a split; give one with --split",
                 dataset.name()
+            ))),
+        }
+    }
+
+    /// The one split that was asked for, if any was.
+    pub(crate) fn load_one(&self, dataset: &Dataset) -> Result<Option<Split>> {
+        let mut splits = self.load(dataset)?;
+        match (splits.len(), &self.split) {
+            (2.., Some(path)) => Err(Error::Data(format!(
+                "has {} splits, but one is needed here; leave only that one in the file",
+                splits.len()
             ))
-        })
+            .in_file(path)),
+            _ => Ok(splits.pop()),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn nodes(
     dataset: &Dataset,
     output: &Output,
 ) -> anyhow::Result<Split> {
-    let split = match source.load(dataset)? {
+    let split = match source.load_one(dataset)? {
         Some(split) => split,
         None => Split::all_labelled(dataset.labels()).map_err(|e| e.in_file(dataset.name()))?,
     };

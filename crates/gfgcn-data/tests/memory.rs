@@ -8,7 +8,7 @@ use gfgcn::context::{Cancel, Context, Memory};
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
 use gfgcn_data::{
-    Synthetic, SyntheticShape, TableFiles, TableFormat, npz, planetoid, read_split, write_folder,
+    Synthetic, SyntheticShape, TableFiles, TableFormat, npz, planetoid, read_splits, write_folder,
 };
 use std::fmt::Write;
 use std::fs;
@@ -75,7 +75,7 @@ fn readers(folder: &Path) -> Vec<(&'static str, Reader)> {
         Box::new(move |context| {
             let ids = (0..data.nodes()).map(|k| k.to_string()).collect();
             let named = data.clone().with_node_ids(ids)?;
-            named.clone().with_split(read_split(&split, &named, context)?)
+            named.clone().with_splits(read_splits(&split, &named, context)?)
         }),
     ));
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/planetoid");

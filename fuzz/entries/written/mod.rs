@@ -11,7 +11,7 @@ pub(crate) fn assert_survives(dataset: &Dataset, format: TableFormat) {
     let files = TableFiles::in_folder(folder.path()).expect("a folder").expect("with edges");
     let again = files.read("fuzz", &Context::default()).expect("what was written is read");
     assert_eq!(dataset.fingerprint(), again.fingerprint());
-    assert_eq!(dataset.split(), again.split());
+    assert_eq!(dataset.splits(), again.splits());
     (0..dataset.nodes()).for_each(|node| assert_eq!(dataset.node_id(node), again.node_id(node)));
     // Questions are asked again.
     let asked = |note: &&String| note.contains(" classes, ") || note.contains(" has no edges; ");

@@ -248,10 +248,6 @@ impl Arguments {
     fn prepare(&self, whole: Dataset) -> Result<(Dataset, Vec<Split>)> {
         Split::all_labelled(whole.labels()).map_err(|e| e.in_file(whole.name()))?;
         let given = self.split.load(&whole)?;
-        let whole = match given {
-            Some(split) => whole.with_split(split)?,
-            None => whole,
-        };
         let dataset = if self.takes_all_nodes() {
             whole
         } else {
@@ -260,13 +256,11 @@ impl Arguments {
             interrupt::context().memory().check("taking the largest component", needed, remedy)?;
             whole.largest_component()
         };
-        let splits = match (self.split.is_given(), dataset.split()) {
-            (true, Some(split)) => vec![split.clone()],
-            _ => (0..u64::from(self.splits))
-                .map(|k| {
-                    Split::stratified(dataset.labels(), self.ratio, self.seed().wrapping_add(k))
-                })
-                .collect::<Result<_>>()?,
+        let random =
+            |k| Split::stratified(dataset.labels(), self.ratio, self.seed().wrapping_add(k));
+        let splits = match given[..] {
+            [] => (0..u64::from(self.splits)).map(random).collect::<Result<_>>()?,
+            _ => given,
         };
         Ok((dataset, splits))
     }

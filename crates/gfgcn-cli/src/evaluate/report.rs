@@ -116,9 +116,12 @@ impl Report {
 
     pub(super) fn text(&self) -> String {
         let p = &self.protocol;
-        let split = match p.ratio {
-            Some(ratio) => format!("{} {ratio}", count(p.splits, "random split", "random splits")),
-            None => "the given split".to_owned(),
+        let split = match (p.ratio, p.splits) {
+            (Some(ratio), splits) => {
+                format!("{} {ratio}", count(splits, "random split", "random splits"))
+            }
+            (None, 1) => "the given split".to_owned(),
+            (None, splits) => format!("{splits} given splits"),
         };
         let mut how = vec![split];
         if self.fitted() > 0 {

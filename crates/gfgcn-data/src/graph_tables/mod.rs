@@ -1,4 +1,4 @@
-//! Datasets as tables: edges, features, and where known labels and a split.
+//! Datasets as tables: edges, features, and where known labels and splits.
 //!
 //! The features decide which nodes there are and in which order; the other tables refer to them
 //! by id. Ids are any text, `7` as well as `doi:10/x`, and are kept as they stand.
@@ -8,7 +8,7 @@
 //! | edges | `source,target` and perhaps `weight` | each edge once, in either direction |
 //! | features | `id,NAME,NAME,…` or `id,feature,value` | a row per node, or an entry per row |
 //! | labels | `id,label` | a missing row, an empty label, `-1`, `nan`, `NA`, `null`, `None`, `?` mean unlabelled |
-//! | split | `id,split` | `train`, `val` or `test`; a missing row or empty part: in none |
+//! | split | `id,split` and perhaps `split_2`, … | `train`, `val` or `test`; a missing row or empty part: in none |
 //!
 //! A header is optional in text, where its names are recognised (`src,dst`, `from,to`, `node`,
 //! `class`, …). Columns before the ids that have no name are the index of a data frame, and left out.
@@ -21,6 +21,7 @@ mod edges;
 mod features;
 mod nodes;
 mod parts;
+mod splits;
 mod write;
 
 pub use write::{write_folder, write_folder_memory};
@@ -44,7 +45,7 @@ pub struct TableFiles {
     pub features: PathBuf,
     /// Labels of some nodes with their ids, or of every node in order (`.npy`).
     pub labels: Option<PathBuf>,
-    /// Which nodes train, validate and test.
+    /// Which nodes train, validate and test, in one split or several.
     pub split: Option<PathBuf>,
 }
 
@@ -105,9 +106,9 @@ impl TableFiles {
             Some(path) => parts::read_labels(path, ids, &mut notes, reading)?,
             None => Labels::none(ids.len()),
         };
-        let split = match &self.split {
-            Some(path) => Some(parts::read_split(path, ids, &mut notes, reading)?),
-            None => None,
+        let splits = match &self.split {
+            Some(path) => splits::read(path, ids, &mut notes, reading)?,
+            None => Vec::new(),
         };
         let dataset = Dataset::new(name, graph, nodes.features, labels)?
             .with_repairs(&repairs)
@@ -123,21 +124,19 @@ impl TableFiles {
             reading.hold(NodeIds::ENTRY * ids.len() as u64)?;
             dataset = dataset.with_node_ids(ids)?;
         }
-        match split {
-            Some(split) => dataset.with_split(split),
-            None => Ok(dataset),
-        }
+        dataset.with_splits(splits)
     }
 }
 
-/// Reads a split table (`id,split`) for a dataset; nodes are called as in the dataset.
+/// Reads a table of splits (`id,split`, and perhaps `split_2`, …) for a dataset; nodes are called as in the dataset.
+/// There is one at least.
 ///
 /// # Errors
 /// Anything wrong in the file, with the line and the value; an id that the dataset does not have.
-pub fn read_split(path: &Path, dataset: &Dataset, context: &Context) -> Result<Split> {
+pub fn read_splits(path: &Path, dataset: &Dataset, context: &Context) -> Result<Vec<Split>> {
     let reading = Reading::under(context)?;
     let ids = NodeIds::of(dataset, &reading)?;
-    parts::read_split(path, &ids, &mut Vec::new(), &reading)
+    splits::read(path, &ids, &mut Vec::new(), &reading)
 }
 
 /// What a table of a dataset is for.

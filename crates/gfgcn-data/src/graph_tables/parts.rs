@@ -1,4 +1,4 @@
-//! Labels and splits: tables that say one thing about each node they name.
+//! Tables that say something about each node they name; the labels among them.
 
 use super::arrays;
 use super::nodes::NodeIds;
@@ -6,7 +6,6 @@ use crate::classes;
 use crate::reading::Reading;
 use crate::table::{Cell, FileFormat, Place, Table, names};
 use gfgcn::data::Labels;
-use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -44,13 +43,13 @@ fn read_label_table(
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Labels> {
-    let mut table = open(path, ids, "label", names::is_label, reading)?;
+    let mut table = open(path, ids, &LABEL, reading)?;
     notes.extend(table.note_of_index());
     table.hold((size_of::<Option<String>>() + size_of::<Option<Place>>()) * ids.len())?;
     let mut labels: Vec<Option<String>> = vec![None; ids.len()];
     let mut places: Vec<Option<Place>> = vec![None; ids.len()];
     while table.advance()? {
-        let node = node(&table, ids, "label")?;
+        let node = node(&table, ids, LABEL.what)?;
         let cell = table.cell(1)?;
         let label = missing.label(&cell).map(Cow::into_owned);
         table.grow(label.as_ref().map_or(0, String::len))?;
@@ -112,63 +111,38 @@ impl Missing {
     }
 }
 
-/// Reads a split; nodes that the table does not name are in no part.
-pub(super) fn read_split(
-    path: &Path,
-    ids: &NodeIds,
-    notes: &mut Vec<String>,
-    reading: &Reading,
-) -> Result<Split> {
-    let mut table = open(path, ids, "split", names::is_split, reading)?;
-    notes.extend(table.note_of_index());
-    // Where each node stands, its place in a part, and again while the parts are compared.
-    table.hold((size_of::<Option<Place>>() + 4 * size_of::<usize>()) * ids.len())?;
-    let (mut train, mut validation, mut test) = (Vec::new(), Vec::new(), Vec::new());
-    let mut places: Vec<Option<Place>> = vec![None; ids.len()];
-    while table.advance()? {
-        let node = node(&table, ids, "split")?;
-        if let Some(place) = places[node].replace(table.place()) {
-            return Err(table.error(format!(
-                "the node {:?} was already on {place}; every node is in one part at most",
-                table.cell(0)?.text()
-            )));
-        }
-        let part = table.cell(1)?.text();
-        match part.to_lowercase().as_str() {
-            "train" | "training" => train.push(node),
-            "val" | "valid" | "validation" => validation.push(node),
-            "test" => test.push(node),
-            "" => {}
-            _ => {
-                return Err(table.cell_error(
-                    1,
-                    format!("is {part:?}, but a part is train, val or test, or empty for none"),
-                ));
-            }
-        }
-    }
-    Split::new(ids.len(), train, validation, test).map_err(|e| e.in_file(path))
+/// What the columns after the id are about.
+pub(super) struct Subject {
+    pub(super) what: &'static str,
+    pub(super) is_name: fn(&str) -> bool,
+    /// Whether there may be several such columns.
+    pub(super) several: bool,
 }
 
-/// Opens a table of an id and one more column. A first row that begins with a name for ids is a
-/// header, unless that is the id of a node and the second cell no name for the column.
-fn open(
+const LABEL: Subject = Subject { what: "label", is_name: names::is_label, several: false };
+
+/// Opens a table of an id and one or more other columns. A first row that begins with a name for ids is a
+/// header, unless that is the id of a node and the other cells no names for the columns.
+pub(super) fn open(
     path: &Path,
     ids: &NodeIds,
-    what: &str,
-    is_name: fn(&str) -> bool,
+    subject: &Subject,
     reading: &Reading,
 ) -> Result<Table> {
+    let &Subject { what, is_name, several } = subject;
     let is_key = |name: &str| names::is_id(name) || ids.is_column(name);
     let is_header = |first: &[String]| match first {
         [index, rest @ ..] if names::is_unnamed(index) => rest.last().is_some_and(|n| is_name(n)),
-        [id, second] => is_key(id) && (is_name(second) || !ids.contains(id)),
+        [id, rest @ ..] if rest.len() == 1 || (several && !rest.is_empty()) => {
+            is_key(id) && (rest.iter().all(|name| is_name(name)) || !ids.contains(id))
+        }
         _ => false,
     };
     let table = Table::open(path, is_key, is_header, reading)?;
     table.check_key_is_named(&format!("the columns id and {what}, or call that column id"))?;
     match table.columns() {
         2 => Ok(table),
+        3.. if several => Ok(table),
         columns => Err(table.header_error(format!(
             "the number of columns is {columns}, but there must be two, id and {what}, separated \
              as the extension of the file says"
@@ -176,7 +150,8 @@ fn open(
     }
 }
 
-fn node(table: &Table, ids: &NodeIds, what: &str) -> Result<usize> {
+/// The node that the current row is about.
+pub(super) fn node(table: &Table, ids: &NodeIds, what: &str) -> Result<usize> {
     let id = table.cell(0)?;
     if id.is_empty() {
         return Err(table.cell_error(0, "is empty, but must be the id of a node"));

@@ -1,7 +1,7 @@
 //! Writing a dataset as a folder of tables that reads back as the same dataset.
 
-use super::Role;
 use super::parts::is_unlabelled;
+use super::{Role, splits};
 use crate::density::is_sparse;
 use crate::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
 use gfgcn::data::{Dataset, Labels};
@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 /// Writes the tables of a dataset into a folder, which is made if it is not there, with a manifest that proves that they
 /// belong together. At every moment the folder is the old or the new one as a whole; other files in it stay.
 ///
-/// The features are written long if they are sparse, wide otherwise; labels and split only where
+/// The features are written long if they are sparse, wide otherwise; labels and splits only where
 /// there are any. Nodes without ids and features without names are called `0`, `1`, …. What is
-/// written reads back with the same graph, values, labels, ids and split.
+/// written reads back with the same graph, values, labels, ids and splits.
 ///
 /// # Errors
 /// Tables that are there already (unless `overwrite`), or that gfgcn did not write and that would be mixed with the new
@@ -39,9 +39,7 @@ pub fn write_folder(
     check_names("node", &ids)?;
     check_names("feature", &features)?;
     check_labels(dataset.labels())?;
-    if dataset.split().is_some_and(|split| split.train().is_empty()) {
-        return Err(Error::Data("the training part of the split is empty".into()));
-    }
+    dataset.splits().iter().try_for_each(Split::check_train)?;
     let mut tables = vec![
         (Role::Edges, edge_columns(dataset, &ids)),
         (Role::Features, feature_columns(dataset.features(), &ids, &features)),
@@ -49,8 +47,8 @@ pub fn write_folder(
     if !dataset.labels().classes().is_empty() {
         tables.push((Role::Labels, label_columns(dataset.labels(), &ids)));
     }
-    if let Some(split) = dataset.split() {
-        tables.push((Role::Split, split_columns(split, &ids)));
+    if !dataset.splits().is_empty() {
+        tables.push((Role::Split, splits::columns(dataset.splits(), &ids)));
     }
     let file = |role: Role| format!("{}.{format}", role.stem());
     let ours: Vec<PathBuf> = listed_parts(folder).iter().map(|part| folder.join(part)).collect();
@@ -87,7 +85,9 @@ pub fn write_folder_memory(dataset: &Dataset) -> u64 {
     let wide = nodes * columns * 4 + nodes * text;
     // The names of nodes and features, and those of the tables' rows again.
     let names = (nodes + columns) * (text + 24) + 4 * nodes * text;
-    edges + names + if is_written_long(features) { long } else { wide }
+    // Parts, as names and as cells.
+    let splits = dataset.splits().len() as u64 * nodes * (16 + text);
+    edges + names + splits + if is_written_long(features) { long } else { wide }
 }
 
 fn check_names(what: &str, names: &[Cow<str>]) -> Result<()> {
@@ -209,14 +209,5 @@ fn label_columns<'a>(labels: &'a Labels, ids: &'a [Cow<str>]) -> Vec<Column<'a>>
     vec![
         Column::text("id", labelled.iter().map(|&node| &*ids[node])),
         Column::text("label", labelled.iter().filter_map(|&node| labels.name(node))),
-    ]
-}
-
-fn split_columns<'a>(split: &Split, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
-    let parts = [("train", split.train()), ("val", split.validation()), ("test", split.test())];
-    let rows = || parts.iter().flat_map(|(name, part)| part.iter().map(move |&n| (*name, n)));
-    vec![
-        Column::text("id", rows().map(|(_, node)| &*ids[node])),
-        Column::text("split", rows().map(|(name, _)| name)),
     ]
 }

@@ -55,9 +55,9 @@ pub(crate) fn is_label(name: &str) -> bool {
     LABELS.contains(&plain(name).as_str())
 }
 
-/// Whether a column of this name says which part of a split a node is in.
+/// Whether a column of this name says which part of a split a node is in; of several splits, each may have its number.
 pub(crate) fn is_split(name: &str) -> bool {
-    SPLITS.contains(&plain(name).as_str())
+    SPLITS.contains(&plain(name).trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// Whether these names are those of the long layout of features.

@@ -11,6 +11,7 @@ mod npy;
 mod other_programs;
 mod refused;
 mod round_trip;
+mod splits;
 #[path = "../zip/mod.rs"]
 mod zip;
 

@@ -39,6 +39,12 @@ fn every_part_of_a_dataset_survives() {
         .with_split(Split::new(4, vec![3, 0], vec![], vec![1]).unwrap())
         .unwrap();
     assert_survives(&dataset);
+    let split = |train, test| Split::new(4, train, vec![], test).unwrap();
+    let several = vec![split(vec![3], vec![0]), split(vec![1, 2], vec![3]), split(vec![0], vec![])];
+    assert_survives(&dataset.clone().with_splits(several.clone()).unwrap());
+    // As many as there are nodes.
+    let square = [several, vec![split(vec![2], vec![1])]].concat();
+    assert_survives(&dataset.with_splits(square).unwrap());
 }
 
 #[test]

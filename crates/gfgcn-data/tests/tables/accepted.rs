@@ -7,7 +7,8 @@ use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn_data::{TableFiles, npz, read_split};
+use gfgcn::split::Split;
+use gfgcn_data::{TableFiles, npz, read_splits};
 use std::io::Write;
 
 fn gzip(text: &str) -> Vec<u8> {
@@ -222,8 +223,29 @@ fn a_wide_table_of_zeros_is_held_sparse() {
 #[test]
 fn a_split_can_be_read_on_its_own() {
     let folder = folder(&[("mine.tsv", "id\tsplit\nd\ttrain\nc\ttest\n")]);
-    let split = read_split(&folder.path().join("mine.tsv"), &small(), &Context::default()).unwrap();
+    let splits = read_splits(&folder.path().join("mine.tsv"), &small(), &Context::default());
+    let [split] = &splits.unwrap()[..] else { panic!("one split") };
     assert_eq!((split.train(), split.test()), (&[3][..], &[2][..]));
+}
+
+#[test]
+fn a_table_may_hold_several_splits() {
+    let columns = "a,train,test,\nb,val,train,val\nc,,,train\ne,test,train,test\n";
+    let parts = [
+        [[0], [1], [4]].map(Vec::from),
+        [vec![1, 4], vec![], vec![0]],
+        [[2], [1], [4]].map(Vec::from),
+    ];
+    for header in ["id,split,split_2,split_3\n", "node,Fold 0,Fold 1,Fold 2\n", "id,x,y,z\n", ""] {
+        let folder = small_with(&[("split.csv", format!("{header}{columns}"))]);
+        let dataset = read(folder.path()).unwrap_or_else(|error| panic!("{header:?}: {error}"));
+        let found: Vec<_> = dataset.splits().iter().map(Split::parts).collect();
+        assert_eq!(found.len(), 3, "{header:?}");
+        for (found, expected) in found.into_iter().zip(&parts) {
+            assert_eq!(found.map(|(_, part)| part.to_vec()), *expected, "{header:?}");
+        }
+        assert_eq!(dataset.split(), dataset.splits().first());
+    }
 }
 
 #[test]

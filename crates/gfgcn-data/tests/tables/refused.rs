@@ -4,7 +4,7 @@ use super::{assert_says, folder, read, small, small_with};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gfgcn::context::Context;
-use gfgcn_data::{Column, TableFiles, TableFormat, read_split, write_folder, write_table};
+use gfgcn_data::{Column, TableFiles, TableFormat, read_splits, write_folder, write_table};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -212,6 +212,21 @@ const LABELS_AND_SPLITS: &[Case] = &[
     ("two parts", &[("split.csv", "a,train\nb,val\na,test\n")], &["line 3", "\"a\"", "line 1"]),
     ("named twice", &[("split.csv", "a,train\na,train\n")], &["line 2", "\"a\"", "line 1"]),
     (
+        "second of several splits without training nodes",
+        &[("split.csv", "id,split,split_2\na,train,test\nb,val,\n")],
+        &["split.csv", "\"split_2\"", "training part", "empty"],
+    ),
+    (
+        "third column that is no split",
+        &[("split.csv", "id,split,label\na,train,yes\n")],
+        &["split.csv", "line 2", "\"label\"", "\"yes\"", "train, val or test"],
+    ),
+    (
+        "named twice in several splits",
+        &[("split.csv", "a,train,train\na,,val\n")],
+        &["line 2", "\"a\"", "line 1"],
+    ),
+    (
         "split header",
         &[("split.csv", "paper,split\na,train\n")],
         &["line 1", "\"paper\"", "id,split"],
@@ -346,7 +361,7 @@ fn missing_files_and_unknown_extensions_are_refused() {
     assert!(error("missing.csv", "labels.csv").contains("missing.csv"));
     assert!(error("features.csv", "labels.mtx").contains(".csv"));
     let split =
-        read_split(&path("labels.csv"), &small(), &Context::default()).unwrap_err().to_string();
+        read_splits(&path("labels.csv"), &small(), &Context::default()).unwrap_err().to_string();
     assert!(split.contains("line 2") && split.contains("\"yes\""), "{split}");
 }
 

@@ -1,4 +1,4 @@
-//! What is written reads back: graph, values to the bit, labels, ids, names, split.
+//! What is written reads back: graph, values to the bit, labels, ids, names, splits.
 
 use super::repeatable::repeatable;
 use super::{folder, read, small};
@@ -95,9 +95,10 @@ fn split(nodes: usize) -> impl Strategy<Value = Option<Split>> {
 
 fn dataset() -> impl Strategy<Value = Dataset> {
     (1usize..7, 1usize..6).prop_flat_map(|(nodes, cols)| {
-        let parts = (graph(nodes), features(nodes, cols), labels(nodes), split(nodes));
+        let splits = prop::collection::vec(split(nodes), 0..4);
+        let parts = (graph(nodes), features(nodes, cols), labels(nodes), splits);
         let names = (prop::option::of(names(nodes)), prop::option::of(names(cols)));
-        (parts, names).prop_map(|((graph, features, labels, split), (ids, columns))| {
+        (parts, names).prop_map(|((graph, features, labels, splits), (ids, columns))| {
             let mut dataset = Dataset::new("test", graph, features, labels).unwrap();
             if let Some(ids) = ids {
                 dataset = dataset.with_node_ids(ids).unwrap();
@@ -105,10 +106,7 @@ fn dataset() -> impl Strategy<Value = Dataset> {
             if let Some(columns) = columns {
                 dataset = dataset.with_feature_names(columns).unwrap();
             }
-            match split {
-                Some(split) => dataset.with_split(split).unwrap(),
-                None => dataset,
-            }
+            dataset.with_splits(splits.into_iter().flatten().collect()).unwrap()
         })
     })
 }
@@ -138,7 +136,7 @@ fn assert_same(written: &Dataset, back: &Dataset) {
         None => (0..written.features().cols()).map(|k| k.to_string()).collect(),
     };
     assert_eq!(back.feature_names().unwrap(), names);
-    assert_eq!(written.split(), back.split());
+    assert_eq!(written.splits(), back.splits());
     assert_eq!(written.fingerprint(), back.fingerprint());
 }
 
@@ -152,6 +150,8 @@ proptest! {
             write_folder(&dataset, folder.path(), format, false).unwrap();
             assert_same(&dataset, &read(folder.path()).unwrap());
         }
+        let archive = npz::from_bytes(&npz::to_bytes(&dataset), "test", &Context::default()).unwrap();
+        prop_assert_eq!(archive.splits(), dataset.splits());
     }
 }
 

@@ -1,4 +1,4 @@
-//! A graph with features, targets, names and perhaps a split.
+//! A graph with features, targets, names and perhaps splits.
 
 use super::fingerprint::Fingerprint;
 use super::{Labels, Targets};
@@ -20,7 +20,7 @@ pub struct Dataset {
     no_labels: Option<Labels>,
     node_ids: Option<Vec<String>>,
     feature_names: Option<Vec<String>>,
-    split: Option<Split>,
+    splits: Vec<Split>,
     notes: Vec<String>,
     /// The place of each node in the source of the data, where that is another.
     pub(super) places: Option<Vec<usize>>,
@@ -52,7 +52,7 @@ impl Dataset {
             no_labels,
             node_ids: None,
             feature_names: None,
-            split: None,
+            splits: Vec::new(),
             notes: Vec::new(),
             places: None,
             features_as_they_came: false,
@@ -90,10 +90,18 @@ impl Dataset {
         Ok(())
     }
 
-    /// Attaches the split that came with the data.
-    pub fn with_split(mut self, split: Split) -> Result<Self> {
-        split.check_nodes(self.nodes())?;
-        self.split = Some(split);
+    /// Attaches the only split that came with the data, in place of any others.
+    pub fn with_split(self, split: Split) -> Result<Self> {
+        self.with_splits(vec![split])
+    }
+
+    /// Attaches the splits that came with the data, in their order, in place of any others.
+    ///
+    /// # Errors
+    /// If one names a node that is not there.
+    pub fn with_splits(mut self, splits: Vec<Split>) -> Result<Self> {
+        splits.iter().try_for_each(|split| split.check_nodes(self.nodes()))?;
+        self.splits = splits;
         Ok(self)
     }
 
@@ -176,9 +184,14 @@ impl Dataset {
         }
     }
 
-    /// The split that came with the data.
+    /// The split that came with the data, the first of several.
     pub fn split(&self) -> Option<&Split> {
-        self.split.as_ref()
+        self.splits.first()
+    }
+
+    /// All splits that came with the data, in their order.
+    pub fn splits(&self) -> &[Split] {
+        &self.splits
     }
 
     /// What was repaired or left out while reading, one sentence each.
@@ -215,7 +228,7 @@ impl Dataset {
             no_labels: self.no_labels.as_ref().map(|labels| labels.select(nodes)),
             node_ids: Some(nodes.iter().map(|&n| self.node_id(n).into_owned()).collect()),
             feature_names: self.feature_names.clone(),
-            split: self.split.as_ref().map(|split| split.select(nodes, self.nodes())),
+            splits: self.splits.iter().map(|split| split.select(nodes, self.nodes())).collect(),
             notes: self.notes.clone(),
             places: None,
             features_as_they_came: self.features_as_they_came,
@@ -223,7 +236,7 @@ impl Dataset {
         }
     }
 
-    /// Bytes of memory that graph, features, names and targets other than classes take, about.
+    /// Bytes of memory that graph, features, names, splits and targets other than classes take, about.
     pub fn memory(&self) -> u64 {
         let named = |names: &Option<Vec<String>>| names.as_ref().map_or(0, Vec::len) as u64;
         let names = 48 * (named(&self.node_ids) + named(&self.feature_names));
@@ -232,7 +245,9 @@ impl Dataset {
             Targets::Sets(sets) => sets.memory(),
             Targets::Values(values) => values.memory(),
         };
-        self.graph.memory() + self.features.memory() + names + targets
+        let parts = self.splits.iter().flat_map(Split::parts);
+        let splits = 8 * parts.map(|(_, part)| part.len() as u64).sum::<u64>();
+        self.graph.memory() + self.features.memory() + names + targets + splits
     }
 
     /// The dataset restricted to its largest connected component.

@@ -1,4 +1,4 @@
-//! Datasets: a graph with features, targets and perhaps a split. The crate `gfgcn-data` reads and
+//! Datasets: a graph with features, targets and perhaps splits. The crate `gfgcn-data` reads and
 //! writes them.
 
 mod dataset;

@@ -120,4 +120,35 @@ mod tests {
             (&[2][..], &[0][..], &[1][..])
         );
     }
+
+    #[test]
+    fn every_split_follows_its_nodes() {
+        let (graph, _) = Graph::from_edges(4, &[(0, 1), (1, 3)], None).unwrap();
+        let features = Features::dense(Matrix::from_fn(4, 1, |i, _| i as f32)).unwrap();
+        let split = |train, test| Split::new(4, vec![train], vec![], vec![test]).unwrap();
+        let listed = Dataset::new("four", graph, features, Labels::none(4)).unwrap();
+        let listed = listed.with_splits(vec![split(0, 3), split(2, 0), split(3, 2)]).unwrap();
+        let fingerprint = listed.fingerprint();
+        let parts = |dataset: &Dataset| -> Vec<Vec<Vec<String>>> {
+            let ids = |part: &[usize]| part.iter().map(|&n| dataset.node_id(n).into()).collect();
+            let of_split = |split: &Split| split.parts().map(|(_, part)| ids(part)).to_vec();
+            dataset.splits().iter().map(of_split).collect()
+        };
+        let named = listed.clone().with_node_ids(["d", "c", "b", "a"].map(String::from).to_vec());
+        let named = named.unwrap();
+        let ordered = named.clone().ordered_by_names();
+        assert_eq!(ordered.node_ids().unwrap(), ["a", "b", "c", "d"]);
+        assert_eq!(parts(&ordered), parts(&named));
+        // Node b stands alone: the second split loses its training part, the third its test part.
+        let component = parts(&named.largest_component());
+        assert_eq!(component[0], [["d"].map(String::from).to_vec(), vec![], vec!["a".to_owned()]]);
+        assert_eq!(component[1], [vec![], vec![], vec!["d".to_owned()]]);
+        assert_eq!(component[2], [vec!["a".to_owned()], vec![], vec![]]);
+        let only = listed.with_split(split(1, 2)).unwrap();
+        assert_eq!((only.splits().len(), only.fingerprint()), (1, fingerprint));
+        assert!(
+            only.with_splits(vec![split(0, 1), Split::new(9, vec![8], vec![], vec![]).unwrap()])
+                .is_err()
+        );
+    }
 }

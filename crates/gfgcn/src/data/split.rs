@@ -28,9 +28,7 @@ impl Split {
         test: Vec<usize>,
     ) -> Result<Self> {
         let split = Split::in_order(train, validation, test);
-        if split.train.is_empty() {
-            return Err(Error::Data("the training part of the split is empty".into()));
-        }
+        split.check_train()?;
         let mut part_of: Vec<Option<&str>> = vec![None; nodes];
         for (name, part) in split.parts() {
             for &node in part {
@@ -164,6 +162,17 @@ impl Split {
     /// The three parts with their names.
     pub fn parts(&self) -> [(&'static str, &[usize]); 3] {
         [("training", &self.train), ("validation", &self.validation), ("test", &self.test)]
+    }
+
+    /// Refuses a split that leaves nothing to learn from, as one of a larger graph may.
+    ///
+    /// # Errors
+    /// If the training part is empty.
+    pub fn check_train(&self) -> Result<()> {
+        match self.train[..] {
+            [] => Err(Error::Data("the training part of the split is empty".into())),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a split that leaves nothing to be scored.

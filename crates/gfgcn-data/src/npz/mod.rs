@@ -7,24 +7,25 @@
 //! | `attr_data`, `attr_indices`, `attr_indptr`, `attr_shape` | features in compressed rows; or `attr_matrix`, dense |
 //! | `labels` | one integer per node, −1 for unlabelled; may be absent |
 //! | `class_names`, `node_names`, `attr_names` | text, optional |
-//! | `train_idx`, `val_idx`, `test_idx` | the split, optional; or `train_mask`, … |
+//! | `train_idx`, `val_idx`, `test_idx` | the split, optional; or `train_mask`, … or, of several splits, `train_masks`, … |
 //!
 //! Integers and floats of any width and byte order are read; members with pickled objects are
 //! skipped with a note and never unpickled.
 
+mod matrix;
+mod splits;
+
 use crate::archive::{self, Archive};
 use crate::classes;
-use crate::limits::justify_nodes;
 use crate::npy::{self, Array, Kind};
 use crate::reading::Reading;
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels, UNLABELLED};
 use gfgcn::features::Features;
 use gfgcn::files::{open, write_atomically};
-use gfgcn::graph::{Graph, MAX_NODES, Repairs};
-use gfgcn::matrix::{Matrix, SparseMatrix, check_offsets, repeated_entries};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
+use matrix::RawMatrix;
 use std::collections::HashSet;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
@@ -62,16 +63,15 @@ fn from_source(source: impl Read + Seek, name: &str, context: &Context) -> Resul
         }
         None => Labels::none(graph.nodes()),
     };
-    let split = members.split(graph.nodes())?;
+    let splits = members.splits(graph.nodes())?;
     let node_names = members.texts("node_names")?;
     let feature_names = members.texts("attr_names")?;
     members.note_unread();
 
-    let mut dataset =
-        Dataset::new(name, graph, features, labels)?.with_repairs(&repairs).with_added_up(repeats);
-    if let Some(split) = split {
-        dataset = dataset.with_split(split)?;
-    }
+    let mut dataset = Dataset::new(name, graph, features, labels)?
+        .with_repairs(&repairs)
+        .with_added_up(repeats)
+        .with_splits(splits)?;
     // Names are a convenience: bad ones are noted and left out, the data are still good.
     if let Some(names) = node_names
         && let Err(error) = dataset.set_node_ids(names)
@@ -86,17 +86,21 @@ fn from_source(source: impl Read + Seek, name: &str, context: &Context) -> Resul
     Ok(members.notes.into_iter().fold(dataset, Dataset::with_note))
 }
 
-/// The split in an archive of index arrays or masks, for a graph of `nodes` nodes.
+/// The splits in an archive of index arrays or masks, for a graph of `nodes` nodes; there is one at least.
 ///
 /// # Errors
 /// As [`read`]; an archive without a split.
-pub fn read_split(path: &Path, nodes: usize, context: &Context) -> Result<Split> {
+pub fn read_splits(path: &Path, nodes: usize, context: &Context) -> Result<Vec<Split>> {
     let source = BufReader::new(open(path)?);
     let read = || {
-        let mut members = Members::open(source, context)?;
-        members.split(nodes)?.ok_or_else(|| {
-            Error::Format("has neither train_idx nor train_mask, so there is no split in it".into())
-        })
+        let splits = Members::open(source, context)?.splits(nodes)?;
+        match splits[..] {
+            [] => Err(Error::Format(
+                "has neither train_idx nor train_mask nor train_masks, so there is no split in it"
+                    .into(),
+            )),
+            _ => Ok(splits),
+        }
     };
     read().map_err(|error: Error| error.in_file(path))
 }
@@ -106,9 +110,7 @@ pub fn read_split(path: &Path, nodes: usize, context: &Context) -> Result<Split>
 /// # Errors
 /// A split whose training part is empty, which could not be read again.
 pub fn write(dataset: &Dataset, path: &Path, overwrite: bool) -> Result<()> {
-    if dataset.split().is_some_and(|split| split.train().is_empty()) {
-        return Err(Error::Data("the training part of the split is empty".into()).in_file(path));
-    }
+    dataset.splits().iter().try_for_each(Split::check_train).map_err(|e| e.in_file(path))?;
     write_members(path, overwrite, &members_of(dataset))
 }
 
@@ -154,12 +156,7 @@ fn members_of(dataset: &Dataset) -> Vec<(&'static str, Vec<u8>)> {
     if let Some(names) = dataset.feature_names() {
         members.push(("attr_names", npy::encode_texts(names)));
     }
-    if let Some(split) = dataset.split() {
-        let names = ["train_idx", "val_idx", "test_idx"];
-        for (name, (_, part)) in names.into_iter().zip(split.parts()) {
-            members.push((name, integers(part.iter().map(|&node| node as i64))));
-        }
-    }
+    members.extend(splits::members_of(dataset));
     members
 }
 
@@ -184,66 +181,6 @@ fn floats(shape: &[usize], values: &[f32]) -> Vec<u8> {
     npy::encode("<f4", shape, &payload)
 }
 
-/// A matrix as it stands in the archive.
-enum RawMatrix {
-    Sparse { shape: [usize; 2], offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f32> },
-    Dense(Matrix<f32>),
-}
-
-impl RawMatrix {
-    fn into_graph(self, reading: &Reading) -> Result<(Graph, Repairs)> {
-        match self {
-            RawMatrix::Sparse { shape, offsets, indices, values } => {
-                check_square(shape[0], shape[1])?;
-                let weights = values.iter().any(|&w| w != 1.0).then_some(values.as_slice());
-                reading.building(indices.len(), shape[0], || {
-                    Graph::from_csr(&offsets, &indices, weights)
-                })
-            }
-            RawMatrix::Dense(m) => {
-                check_square(m.rows(), m.cols())?;
-                let entries = m.as_slice().iter().filter(|&&value| value != 0.0).count();
-                reading.hold(2 * (8 * entries as u64 + 8 * m.rows() as u64))?;
-                let (mut offsets, mut indices, mut weights) = (vec![0], Vec::new(), Vec::new());
-                for i in 0..m.rows() {
-                    for (j, &value) in m.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0) {
-                        indices.push(j as u32);
-                        weights.push(value);
-                    }
-                    offsets.push(indices.len());
-                }
-                reading.building(indices.len(), m.rows(), || {
-                    Graph::from_csr(&offsets, &indices, Some(&weights))
-                })
-            }
-        }
-    }
-
-    /// The features, and how many entries were repeated and added up.
-    fn into_features(self, reading: &Reading) -> Result<(Features, usize)> {
-        match self {
-            RawMatrix::Sparse { shape, offsets, indices, values } => {
-                reading.hold(8 * (indices.len() + offsets.len()) as u64)?;
-                let matrix = SparseMatrix::from_csr(shape[1], &offsets, &indices, &values)?;
-                let repeats = match indices.len() - matrix.nnz() {
-                    0 => 0,
-                    _ => repeated_entries(&offsets, &indices),
-                };
-                Ok((Features::sparse(matrix)?, repeats))
-            }
-            RawMatrix::Dense(m) => Ok((Features::dense(m)?, 0)),
-        }
-    }
-}
-
-fn check_square(rows: usize, cols: usize) -> Result<()> {
-    if rows == cols {
-        Ok(())
-    } else {
-        Err(Error::Format(format!("the adjacency is {rows} × {cols}, but must be square")))
-    }
-}
-
 /// The arrays of an archive by name.
 struct Members<R> {
     archive: Archive<R>,
@@ -260,8 +197,6 @@ fn named(what: &str, error: Error) -> Error {
         other => Error::Format(format!("{what}: {other}")),
     }
 }
-
-const PARTS: [&str; 3] = ["train", "val", "test"];
 
 impl<R: Read + Seek> Members<R> {
     fn open(source: R, context: &Context) -> Result<Self> {
@@ -321,123 +256,6 @@ impl<R: Read + Seek> Members<R> {
             self.notes.push(format!("member {name} skipped: it holds pickled Python objects"));
         }
         Ok(texts.flatten())
-    }
-
-    /// What is built from a matrix; errors name it.
-    fn matrix<T>(
-        &mut self,
-        prefix: &str,
-        what: &str,
-        build: impl FnOnce(RawMatrix, &Reading) -> Result<T>,
-    ) -> Result<T> {
-        build(self.raw_matrix(prefix, what)?, &self.reading)
-            .map_err(|error| named(&format!("{what} (members {prefix}…)"), error))
-    }
-
-    /// A matrix under `PREFIX_data`, … , `PREFIX_matrix.data`, … or, dense, `PREFIX_matrix`.
-    fn raw_matrix(&mut self, prefix: &str, what: &str) -> Result<RawMatrix> {
-        for stem in [format!("{prefix}_"), format!("{prefix}_matrix."), format!("{prefix}.")] {
-            if self.archive.names().contains(&format!("{stem}indptr")) {
-                return self.sparse(&stem);
-            }
-        }
-        let dense = self.with(&format!("{prefix}_matrix"), size_of::<f32>(), |array| {
-            check_dimensions(array, 2)?;
-            Matrix::from_rows(array.shape()[0], array.shape()[1], array.floats()?)
-        })?;
-        dense.map(RawMatrix::Dense).ok_or_else(|| {
-            Error::Format(format!(
-                "{what} cannot be found: neither {prefix}_data, {prefix}_indices, {prefix}_indptr, \
-                 {prefix}_shape nor {prefix}_matrix; members are {}",
-                self.archive.names().join(", ")
-            ))
-        })
-    }
-
-    fn sparse(&mut self, stem: &str) -> Result<RawMatrix> {
-        let missing = |part: &str| Error::Format(format!("member {stem}{part} is missing"));
-        let length = self.archive.length();
-        let mut index = |part: &str| -> Result<Vec<i64>> {
-            self.integers(&format!("{stem}{part}"), None)?.ok_or_else(|| missing(part))
-        };
-        let shape = index("shape")?;
-        let [rows, cols] = shape[..] else {
-            return Err(Error::Format(format!("member {stem}shape has {} entries", shape.len())));
-        };
-        let convert = |part: &str, values: Vec<i64>| -> Result<Vec<usize>> {
-            values
-                .into_iter()
-                .enumerate()
-                .map(|(k, value)| {
-                    usize::try_from(value).map_err(|_| {
-                        Error::Format(format!("member {stem}{part}: entry {k} is {value}, below 0"))
-                    })
-                })
-                .collect()
-        };
-        let shape = convert("shape", vec![rows, cols])?;
-        let offsets = convert("indptr", index("indptr")?)?;
-        let rows_found = offsets.len().saturating_sub(1);
-        Error::check_size(format!("rows by {stem}indptr (its length − 1)"), shape[0], rows_found)?;
-        if !justify_nodes(length, shape[0] as u64) {
-            return Err(Error::Format(format!(
-                "member {stem}shape: {rows} rows are far more than the {length} bytes of the \
-                 archive are about; if they are meant, save it uncompressed"
-            )));
-        }
-        let indices = convert("indices", index("indices")?)?
-            .into_iter()
-            .enumerate()
-            .map(|(k, value)| match u32::try_from(value) {
-                Ok(column) if value < MAX_NODES => Ok(column),
-                _ => Err(Error::Format(format!(
-                    "member {stem}indices: entry {k} is {value}, which does not fit 32 bits"
-                ))),
-            })
-            .collect::<Result<Vec<u32>>>()?;
-        self.reading.release((size_of::<u32>() * indices.len()) as u64);
-        let values = self
-            .with(&format!("{stem}data"), size_of::<f32>(), |array| {
-                check_dimensions(array, 1)?;
-                array.floats()
-            })?
-            .ok_or_else(|| missing("data"))?;
-        check_offsets(&offsets, indices.len())
-            .map_err(|error| Error::Format(format!("member {stem}indptr: {error}")))?;
-        let what = format!("entries of {stem}data (one per entry of {stem}indices)");
-        Error::check_size(what, indices.len(), values.len())?;
-        Ok(RawMatrix::Sparse { shape: [shape[0], shape[1]], offsets, indices, values })
-    }
-
-    /// The split by `train_idx`, … or `train_mask`, …; `None` where neither is there.
-    fn split(&mut self, nodes: usize) -> Result<Option<Split>> {
-        let is_train = |name: &String| name == "train_idx" || name == "train_mask";
-        if !self.archive.names().iter().any(is_train) {
-            return Ok(None);
-        }
-        let mut parts = Vec::new();
-        for part in PARTS {
-            let by_index = self.integers(&format!("{part}_idx"), None)?;
-            let nodes_of_part = match by_index {
-                Some(nodes) => Some(nodes),
-                None => self.with(&format!("{part}_mask"), 2 * size_of::<i64>(), |array| {
-                    check_dimensions(array, 1)?;
-                    Error::check_size("entries (one per node)", nodes, array.shape()[0])?;
-                    let mask = array.integers(None)?.into_iter().zip(0..);
-                    Ok(mask.filter(|(set, _)| *set != 0).map(|(_, node)| node).collect())
-                })?,
-            };
-            let nodes_of_part = nodes_of_part.unwrap_or_default();
-            if let Some(negative) = nodes_of_part.iter().find(|node| **node < 0) {
-                return Err(Error::Format(format!(
-                    "member {part}_idx names node {negative}, but nodes are numbered from 0"
-                )));
-            }
-            parts.push(nodes_of_part.into_iter().map(|node| node as usize).collect::<Vec<_>>());
-        }
-        let [train, validation, test] = &mut parts[..] else { unreachable!("three parts") };
-        let take = std::mem::take;
-        Split::new(nodes, take(train), take(validation), take(test)).map(Some)
     }
 
     /// Notes the members that were not looked at.

@@ -1,0 +1,158 @@
+//! The graph and the features as matrices, in compressed rows or dense.
+
+use super::{Members, check_dimensions, named};
+use crate::limits::justify_nodes;
+use crate::reading::Reading;
+use gfgcn::features::Features;
+use gfgcn::graph::{Graph, MAX_NODES, Repairs};
+use gfgcn::matrix::{Matrix, SparseMatrix, check_offsets, repeated_entries};
+use gfgcn::{Error, Result};
+use std::io::{Read, Seek};
+
+/// A matrix as it stands in the archive.
+pub(super) enum RawMatrix {
+    Sparse { shape: [usize; 2], offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f32> },
+    Dense(Matrix<f32>),
+}
+
+impl RawMatrix {
+    pub(super) fn into_graph(self, reading: &Reading) -> Result<(Graph, Repairs)> {
+        match self {
+            RawMatrix::Sparse { shape, offsets, indices, values } => {
+                check_square(shape[0], shape[1])?;
+                let weights = values.iter().any(|&w| w != 1.0).then_some(values.as_slice());
+                reading.building(indices.len(), shape[0], || {
+                    Graph::from_csr(&offsets, &indices, weights)
+                })
+            }
+            RawMatrix::Dense(m) => {
+                check_square(m.rows(), m.cols())?;
+                let entries = m.as_slice().iter().filter(|&&value| value != 0.0).count();
+                reading.hold(2 * (8 * entries as u64 + 8 * m.rows() as u64))?;
+                let (mut offsets, mut indices, mut weights) = (vec![0], Vec::new(), Vec::new());
+                for i in 0..m.rows() {
+                    for (j, &value) in m.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                        indices.push(j as u32);
+                        weights.push(value);
+                    }
+                    offsets.push(indices.len());
+                }
+                reading.building(indices.len(), m.rows(), || {
+                    Graph::from_csr(&offsets, &indices, Some(&weights))
+                })
+            }
+        }
+    }
+
+    /// The features, and how many entries were repeated and added up.
+    pub(super) fn into_features(self, reading: &Reading) -> Result<(Features, usize)> {
+        match self {
+            RawMatrix::Sparse { shape, offsets, indices, values } => {
+                reading.hold(8 * (indices.len() + offsets.len()) as u64)?;
+                let matrix = SparseMatrix::from_csr(shape[1], &offsets, &indices, &values)?;
+                let repeats = match indices.len() - matrix.nnz() {
+                    0 => 0,
+                    _ => repeated_entries(&offsets, &indices),
+                };
+                Ok((Features::sparse(matrix)?, repeats))
+            }
+            RawMatrix::Dense(m) => Ok((Features::dense(m)?, 0)),
+        }
+    }
+}
+
+fn check_square(rows: usize, cols: usize) -> Result<()> {
+    if rows == cols {
+        Ok(())
+    } else {
+        Err(Error::Format(format!("the adjacency is {rows} × {cols}, but must be square")))
+    }
+}
+
+impl<R: Read + Seek> Members<R> {
+    /// What is built from a matrix; errors name it.
+    pub(super) fn matrix<T>(
+        &mut self,
+        prefix: &str,
+        what: &str,
+        build: impl FnOnce(RawMatrix, &Reading) -> Result<T>,
+    ) -> Result<T> {
+        build(self.raw_matrix(prefix, what)?, &self.reading)
+            .map_err(|error| named(&format!("{what} (members {prefix}…)"), error))
+    }
+
+    /// A matrix under `PREFIX_data`, … , `PREFIX_matrix.data`, … or, dense, `PREFIX_matrix`.
+    fn raw_matrix(&mut self, prefix: &str, what: &str) -> Result<RawMatrix> {
+        for stem in [format!("{prefix}_"), format!("{prefix}_matrix."), format!("{prefix}.")] {
+            if self.archive.names().contains(&format!("{stem}indptr")) {
+                return self.sparse(&stem);
+            }
+        }
+        let dense = self.with(&format!("{prefix}_matrix"), size_of::<f32>(), |array| {
+            check_dimensions(array, 2)?;
+            Matrix::from_rows(array.shape()[0], array.shape()[1], array.floats()?)
+        })?;
+        dense.map(RawMatrix::Dense).ok_or_else(|| {
+            Error::Format(format!(
+                "{what} cannot be found: neither {prefix}_data, {prefix}_indices, {prefix}_indptr, \
+                 {prefix}_shape nor {prefix}_matrix; members are {}",
+                self.archive.names().join(", ")
+            ))
+        })
+    }
+
+    fn sparse(&mut self, stem: &str) -> Result<RawMatrix> {
+        let missing = |part: &str| Error::Format(format!("member {stem}{part} is missing"));
+        let length = self.archive.length();
+        let mut index = |part: &str| -> Result<Vec<i64>> {
+            self.integers(&format!("{stem}{part}"), None)?.ok_or_else(|| missing(part))
+        };
+        let shape = index("shape")?;
+        let [rows, cols] = shape[..] else {
+            return Err(Error::Format(format!("member {stem}shape has {} entries", shape.len())));
+        };
+        let convert = |part: &str, values: Vec<i64>| -> Result<Vec<usize>> {
+            values
+                .into_iter()
+                .enumerate()
+                .map(|(k, value)| {
+                    usize::try_from(value).map_err(|_| {
+                        Error::Format(format!("member {stem}{part}: entry {k} is {value}, below 0"))
+                    })
+                })
+                .collect()
+        };
+        let shape = convert("shape", vec![rows, cols])?;
+        let offsets = convert("indptr", index("indptr")?)?;
+        let rows_found = offsets.len().saturating_sub(1);
+        Error::check_size(format!("rows by {stem}indptr (its length − 1)"), shape[0], rows_found)?;
+        if !justify_nodes(length, shape[0] as u64) {
+            return Err(Error::Format(format!(
+                "member {stem}shape: {rows} rows are far more than the {length} bytes of the \
+                 archive are about; if they are meant, save it uncompressed"
+            )));
+        }
+        let indices = convert("indices", index("indices")?)?
+            .into_iter()
+            .enumerate()
+            .map(|(k, value)| match u32::try_from(value) {
+                Ok(column) if value < MAX_NODES => Ok(column),
+                _ => Err(Error::Format(format!(
+                    "member {stem}indices: entry {k} is {value}, which does not fit 32 bits"
+                ))),
+            })
+            .collect::<Result<Vec<u32>>>()?;
+        self.reading.release((size_of::<u32>() * indices.len()) as u64);
+        let values = self
+            .with(&format!("{stem}data"), size_of::<f32>(), |array| {
+                check_dimensions(array, 1)?;
+                array.floats()
+            })?
+            .ok_or_else(|| missing("data"))?;
+        check_offsets(&offsets, indices.len())
+            .map_err(|error| Error::Format(format!("member {stem}indptr: {error}")))?;
+        let what = format!("entries of {stem}data (one per entry of {stem}indices)");
+        Error::check_size(what, indices.len(), values.len())?;
+        Ok(RawMatrix::Sparse { shape: [shape[0], shape[1]], offsets, indices, values })
+    }
+}
