@@ -75,8 +75,15 @@ fn weights() -> Vec<f64> {
 }
 
 fn features() -> Dense {
-    let recipe =
-        Recipe { nodes: NODES, features: 9, classes: 3, weighted: false, sparse: false, seed: 9 };
+    let recipe = Recipe {
+        nodes: NODES,
+        features: 9,
+        classes: 3,
+        weighted: false,
+        sparse: false,
+        directed: false,
+        seed: 9,
+    };
     naive::features(&recipe.make(), RowScaling::Plain)
 }
 
