@@ -6,7 +6,7 @@ mod zip;
 use gfgcn::context::Context;
 use gfgcn_data::npz::{from_bytes, to_bytes};
 
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 29] = [
     "adj_data",
     "adj_indices",
     "adj_indptr",
@@ -30,6 +30,12 @@ const NAMES: [&str; 23] = [
     "idx_to_node",
     "adj_matrix.data",
     "adj_symmetric",
+    "node_features",
+    "node_labels",
+    "edges",
+    "train_masks",
+    "val_masks",
+    "test_masks",
 ];
 
 /// Reads an archive. Input that does not begin like one holds arrays, each after the number of its

@@ -2,6 +2,8 @@
 
 #[path = "../../gfgcn/tests/counting/mod.rs"]
 mod counting;
+mod npy;
+mod zip;
 
 use counting::measured;
 use gfgcn::context::{Cancel, Context, Memory};
@@ -48,7 +50,10 @@ fn readers(folder: &Path) -> Vec<(&'static str, Reader)> {
     }
     fs::write(path("features.mtx"), features).unwrap();
     fs::write(path("features.npy"), numbers).unwrap();
+    fs::write(path("edges.npz"), edge_list(&data)).unwrap();
+    let list = path("edges.npz");
     let mut readers: Vec<(&'static str, Reader)> = vec![
+        ("edge list", Box::new(move |context| npz::read(&list, "data", context))),
         ("npz", Box::new(move |context| npz::read(&archive, "data", context))),
         ("mtx", tables(path("graph.mtx"), path("features.mtx"))),
         ("npy", tables(path("graph.mtx"), path("features.npy"))),
@@ -82,6 +87,28 @@ fn readers(folder: &Path) -> Vec<(&'static str, Reader)> {
     readers
         .push(("planetoid", Box::new(move |context| planetoid::read(&golden, "python2", context))));
     readers
+}
+
+/// The graph in the layout of the heterophilous-graphs collection, with ten splits.
+fn edge_list(data: &Dataset) -> Vec<u8> {
+    let nodes = data.nodes();
+    let ends = data.graph().edge_list().flat_map(|(from, to, _)| [from, to]);
+    let ends: Vec<u8> = ends.flat_map(|end| (end as i64).to_le_bytes()).collect();
+    let features: Vec<u8> =
+        (0..nodes * 40).flat_map(|k| (1.0 + (k % 7) as f32).to_le_bytes()).collect();
+    let labels: Vec<u8> = (0..nodes).flat_map(|node| (node as i64 % 5).to_le_bytes()).collect();
+    let mask = |part| (0..10 * nodes).map(|k| u8::from(k % 3 == part)).collect::<Vec<u8>>();
+    let masks = format!("10, {nodes}");
+    let arrays = [
+        ("edges", npy::array("'<i8'", &format!("{}, 2", ends.len() / 16), &ends)),
+        ("node_features", npy::array("'<f4'", &format!("{nodes}, 40"), &features)),
+        ("node_labels", npy::array("'<i8'", &format!("{nodes},"), &labels)),
+        ("train_masks", npy::array("'|b1'", &masks, &mask(0))),
+        ("val_masks", npy::array("'|b1'", &masks, &mask(1))),
+        ("test_masks", npy::array("'|b1'", &masks, &mask(2))),
+    ];
+    let members = arrays.map(|(name, array)| zip::Member::stored(&format!("{name}.npy"), array));
+    zip::archive(&members)
 }
 
 fn tables(edges: PathBuf, features: PathBuf) -> Reader {

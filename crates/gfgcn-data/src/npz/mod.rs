@@ -1,4 +1,4 @@
-//! `.npz` archives in the layout of the gnn-benchmark collection.
+//! `.npz` archives in the layout of the gnn-benchmark collection, and in that of heterophilous-graphs.
 //!
 //! | members | meaning |
 //! |---|---|
@@ -9,9 +9,19 @@
 //! | `class_names`, `node_names`, `attr_names` | text, optional |
 //! | `train_idx`, `val_idx`, `test_idx` | the split, optional; or `train_mask`, … or, of several splits, `train_masks`, … |
 //!
+//! The other layout has an edge list and dense features:
+//!
+//! | members | meaning |
+//! |---|---|
+//! | `node_features` | nodes × features |
+//! | `node_labels` | one integer per node, −1 for unlabelled |
+//! | `edges` | edges × 2: the ends of each, once or in both directions |
+//! | `train_masks`, `val_masks`, `test_masks` | splits × nodes, optional |
+//!
 //! Integers and floats of any width and byte order are read; members with pickled objects are
-//! skipped with a note and never unpickled.
+//! skipped with a note and never unpickled. What is written has the first layout.
 
+mod heterophilous;
 mod matrix;
 mod splits;
 
@@ -48,21 +58,17 @@ pub fn from_bytes(bytes: &[u8], name: &str, context: &Context) -> Result<Dataset
 
 fn from_source(source: impl Read + Seek, name: &str, context: &Context) -> Result<Dataset> {
     let mut members = Members::open(source, context)?;
+    if heterophilous::is_layout(members.archive.names()) {
+        return heterophilous::read(members, name);
+    }
     let (graph, mut repairs) = members.matrix("adj", "the graph", RawMatrix::into_graph)?;
     if members.flag("adj_symmetric")? {
         repairs.symmetrized = 0;
     }
     let (features, repeats) = members.matrix("attr", "the features", RawMatrix::into_features)?;
     let class_names = members.texts("class_names")?;
-    let labels = match members.integers("labels", Some(UNLABELLED))? {
-        Some(ids) => {
-            let inside = |error| named("member labels", error);
-            let labels = Labels::from_ids(&ids, class_names.as_deref()).map_err(inside)?;
-            members.notes.extend(classes::check(&labels).map_err(inside)?);
-            labels
-        }
-        None => Labels::none(graph.nodes()),
-    };
+    let labels = members.labels("labels", class_names.as_deref())?;
+    let labels = labels.unwrap_or_else(|| Labels::none(graph.nodes()));
     let splits = members.splits(graph.nodes())?;
     let node_names = members.texts("node_names")?;
     let feature_names = members.texts("attr_names")?;
@@ -230,6 +236,15 @@ impl<R: Read + Seek> Members<R> {
             check_dimensions(array, 1)?;
             array.integers(nan)
         })
+    }
+
+    /// Classes, one per node.
+    fn labels(&mut self, name: &str, classes: Option<&[String]>) -> Result<Option<Labels>> {
+        let Some(ids) = self.integers(name, Some(UNLABELLED))? else { return Ok(None) };
+        let inside = |error| named(&format!("member {name}"), error);
+        let labels = Labels::from_ids(&ids, classes).map_err(inside)?;
+        self.notes.extend(classes::check(&labels).map_err(inside)?);
+        Ok(Some(labels))
     }
 
     /// Whether a member is there and true.

@@ -6,6 +6,7 @@ mod accepted;
 mod allocation;
 mod bombs;
 mod damage;
+mod heterophilous;
 #[path = "../npy/mod.rs"]
 mod npy;
 mod other_programs;

@@ -75,3 +75,17 @@ np.savez(
 whole = {"adj_matrix": adjacency(both, np.float32), "attr_matrix": sp.csr_matrix(FEATURES, dtype=np.float32)}
 np.savez(HERE / "pickled_graph.npz", **whole, labels=LABELS)
 np.savez(HERE / "pickled_features.npz", **{**whole, "adj_matrix": whole["adj_matrix"].toarray()}, labels=LABELS)
+
+# As the heterophilous-graphs collection does it: an edge list, and masks of several splits, some in Fortran order.
+TRAIN = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 1], [0, 1, 0, 0, 0]], dtype=bool)
+VAL = np.array([[0, 0, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]], dtype=bool)
+TEST = np.array([[0, 0, 0, 0, 1], [0, 1, 0, 0, 0], [1, 0, 0, 1, 0]], dtype=bool)
+np.savez_compressed(
+    HERE / "heterophilous.npz",
+    node_features=FEATURES.astype(np.float32),
+    node_labels=LABELS,
+    edges=EDGES,
+    train_masks=np.asfortranarray(TRAIN),
+    val_masks=np.asfortranarray(VAL),
+    test_masks=TEST,
+)
