@@ -5,6 +5,7 @@ use crate::output::{Output, pairs, table};
 use crate::source::Source;
 use clap::Args;
 use gfgcn::data::Dataset;
+use gfgcn::split::Split;
 use serde::Serialize;
 
 /// Describe a dataset: graph, features, classes, splits
@@ -32,7 +33,9 @@ struct Report {
     classes: Vec<Class>,
     /// Share of edges between labelled nodes that join the same class; `None` without such edges.
     edge_homophily: Option<f64>,
+    /// The first of the splits.
     split: Option<Parts>,
+    splits: Vec<Parts>,
     fingerprint: String,
     notes: Vec<String>,
 }
@@ -57,7 +60,7 @@ struct Class {
     nodes: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Copy, PartialEq, Serialize)]
 struct Parts {
     train: usize,
     validation: usize,
@@ -101,11 +104,8 @@ impl Report {
             unlabelled: graph.nodes() - labelled,
             classes: classes.map(|(c, nodes)| Class { class: c.clone(), nodes }).collect(),
             edge_homophily: edge_homophily(dataset),
-            split: dataset.split().map(|split| Parts {
-                train: split.train().len(),
-                validation: split.validation().len(),
-                test: split.test().len(),
-            }),
+            split: dataset.split().map(Parts::of),
+            splits: dataset.splits().iter().map(Parts::of).collect(),
             fingerprint: dataset.fingerprint(),
             notes: dataset.notes().to_vec(),
         }
@@ -141,13 +141,14 @@ impl Report {
         if let Some(homophily) = self.edge_homophily {
             lines.push(("edge homophily", format!("{homophily:.3}")));
         }
-        lines.push((
-            "split",
-            self.split.as_ref().map_or_else(
-                || "none".to_owned(),
-                |s| format!("{} train, {} validation, {} test", s.train, s.validation, s.test),
-            ),
-        ));
+        lines.push(match &self.splits[..] {
+            [] => ("split", "none".to_owned()),
+            [only] => ("split", only.text()),
+            [first, rest @ ..] if rest.iter().all(|split| split == first) => {
+                ("splits", format!("{}, each {}", self.splits.len(), first.text()))
+            }
+            [first, ..] => ("splits", format!("{}, the first {}", self.splits.len(), first.text())),
+        });
         lines.push(("fingerprint", self.fingerprint.clone()));
         let rows = self.classes.iter().map(|c| {
             let share = 100.0 * c.nodes as f64 / self.labelled.max(1) as f64;
@@ -159,6 +160,17 @@ impl Report {
             false => format!("\n{}\n", table(header, rows.collect()).trim_fmt()),
         };
         pairs(&lines) + &classes
+    }
+}
+
+impl Parts {
+    fn of(split: &Split) -> Self {
+        let [train, validation, test] = split.parts().map(|(_, part)| part.len());
+        Parts { train, validation, test }
+    }
+
+    fn text(&self) -> String {
+        format!("{} train, {} validation, {} test", self.train, self.validation, self.test)
     }
 }
 

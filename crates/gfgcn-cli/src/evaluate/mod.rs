@@ -2,26 +2,26 @@
 
 mod models;
 mod report;
+mod splits;
 mod trained;
 
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::settings::{Settings, depth};
-use crate::source::{Source, SplitSource};
+use crate::source::Source;
 use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
 use gfgcn::evaluation::{Evaluated, Evaluation};
 use gfgcn::filter::Filter;
-use gfgcn::split::{Ratio, Split};
+use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use gfgcn_baselines::{Baseline, Comparison, Method, ModelRuns, Training};
 use models::{TrainingSettings, names};
 use report::{Report, Row};
+use splits::{Origin, SplitSettings};
 use std::time::Instant;
-
-const MAX_SPLITS: i64 = 10_000;
 
 /// Measure accuracy over many splits
 ///
@@ -37,6 +37,7 @@ const MAX_SPLITS: i64 = 10_000;
   gfgcn evaluate citeseer --models gfsgc --depths 2,128 --select validation
   gfgcn evaluate pubmed --public-split --row-normalize --all-nodes --select validation
   gfgcn evaluate my-folder --ratio 3:1:6 --kernel rbf --json
+  gfgcn evaluate texas --official-splits
   gfgcn evaluate cora --models gcn,gat,sgc,gfsgc --depths 2,8")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -60,35 +61,17 @@ pub(crate) struct Arguments {
         default_values_t = [2, 4, 8, 16, 32, 64, 128]
     )]
     depths: Vec<usize>,
-    /// Number of random splits
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        default_value_t = 20,
-        conflicts_with_all = ["public_split", "split"],
-        value_parser = clap::value_parser!(u32).range(1..=MAX_SPLITS)
-    )]
-    splits: u32,
-    /// Shares of training, validation and test nodes in each class
-    #[arg(
-        long,
-        value_name = "A:B:C",
-        default_value_t = Ratio::PAPER,
-        conflicts_with_all = ["public_split", "split"]
-    )]
-    ratio: Ratio,
+    #[command(flatten)]
+    splits: SplitSettings,
     /// Seed of the first split and of the first run; the others follow [default: 0]
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Use the whole graph instead of its largest connected component; a given split implies it
+    /// Use the whole graph instead of its largest connected component; given and official splits imply it
     #[arg(long)]
     all_nodes: bool,
     /// Say first what will be computed, and what it costs
     #[arg(long)]
     explain: bool,
-    #[command(flatten)]
-    split: SplitSource,
     #[command(flatten)]
     settings: Settings,
     #[command(flatten)]
@@ -146,7 +129,7 @@ impl Arguments {
     fn refuse_idle_options(&self, methods: &[Method]) -> Result<()> {
         let trained: Vec<Baseline> = methods.iter().filter_map(Method::trained).collect();
         let filters: Vec<Filter> = methods.iter().filter_map(Method::filter).collect();
-        let (given, settings, training) = (self.split.is_given(), &self.settings, &self.training);
+        let (origin, settings, training) = (self.splits.origin(), &self.settings, &self.training);
         // The option, whether it would do something, and when it would.
         let idle = [
             (
@@ -176,13 +159,14 @@ impl Arguments {
             ),
             (
                 training.says_runs().then_some("--runs"),
-                given,
-                "unless a split is given: random splits have one run each, see --splits",
+                origin == Origin::Given,
+                "unless a split is given: random and official splits have one run each, see --splits",
             ),
             (
                 self.seed.and(Some("--seed")),
-                !given || !trained.is_empty(),
-                "with --public-split or --split, unless --models names one that is trained",
+                origin == Origin::Stratified || !trained.is_empty(),
+                "with --public-split, --split or --official-splits, unless --models names one that is \
+                 trained",
             ),
         ];
         match idle.into_iter().find(|(option, works, _)| option.is_some() && !works) {
@@ -229,7 +213,10 @@ impl Arguments {
             return Ok(Vec::new());
         }
         // A single split says nothing about the luck of the initial weights: it is run many times.
-        let runs = if self.split.is_given() { self.training.runs_on_a_given_split() } else { 1 };
+        let runs = match self.splits.origin() {
+            Origin::Given => self.training.runs_on_a_given_split(),
+            Origin::Stratified | Origin::Official => 1,
+        };
         let splits = (0..runs).flat_map(|_| splits.iter().cloned()).collect();
         let comparison = Comparison { dataset, models, splits, seed: self.seed(), training };
         trained::run(&comparison, self.training.cache(output).as_ref(), output)
@@ -239,15 +226,15 @@ impl Arguments {
         self.seed.unwrap_or(0)
     }
 
-    /// A given split names its nodes, so none of them is cut off.
+    /// A split that is not drawn here names its nodes, so none of them is cut off.
     fn takes_all_nodes(&self) -> bool {
-        self.all_nodes || self.split.is_given()
+        self.all_nodes || self.splits.origin() != Origin::Stratified
     }
 
     /// The nodes to evaluate on and the splits of them.
     fn prepare(&self, whole: Dataset) -> Result<(Dataset, Vec<Split>)> {
         Split::all_labelled(whole.labels()).map_err(|e| e.in_file(whole.name()))?;
-        let given = self.split.load(&whole)?;
+        let given = self.splits.load(&whole)?;
         let dataset = if self.takes_all_nodes() {
             whole
         } else {
@@ -256,11 +243,9 @@ impl Arguments {
             interrupt::context().memory().check("taking the largest component", needed, remedy)?;
             whole.largest_component()
         };
-        let random =
-            |k| Split::stratified(dataset.labels(), self.ratio, self.seed().wrapping_add(k));
-        let splits = match given[..] {
-            [] => (0..u64::from(self.splits)).map(random).collect::<Result<_>>()?,
-            _ => given,
+        let splits = match self.splits.origin() {
+            Origin::Stratified => self.splits.draw(&dataset, self.seed())?,
+            Origin::Given | Origin::Official => given,
         };
         Ok((dataset, splits))
     }

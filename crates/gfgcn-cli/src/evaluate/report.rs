@@ -1,6 +1,7 @@
 //! What `evaluate` prints.
 
 use super::Arguments;
+use super::splits::Origin;
 use crate::output::{count, highlighted, seconds, table};
 use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
@@ -32,7 +33,7 @@ pub(super) struct Report {
 #[derive(Serialize)]
 struct Protocol {
     nodes: &'static str,
-    split: &'static str,
+    split: Origin,
     splits: usize,
     ratio: Option<Ratio>,
     seed: Option<u64>,
@@ -88,7 +89,7 @@ impl Report {
         plan: Option<Explanation>,
         elapsed: Duration,
     ) -> Self {
-        let given = arguments.split.is_given();
+        let split = arguments.splits.origin();
         let any_trained = results.iter().any(|row| row.trained.is_some());
         Report {
             dataset: dataset.name().to_owned(),
@@ -98,10 +99,10 @@ impl Report {
             classes: dataset.labels().classes().len(),
             protocol: Protocol {
                 nodes: if arguments.takes_all_nodes() { "all nodes" } else { "largest component" },
-                split: if given { "given" } else { "stratified" },
+                split,
                 splits,
-                ratio: (!given).then_some(arguments.ratio),
-                seed: (!given || any_trained).then_some(arguments.seed()),
+                ratio: arguments.splits.ratio(),
+                seed: (split == Origin::Stratified || any_trained).then_some(arguments.seed()),
                 operator: arguments.settings.operator(),
                 rows: arguments.settings.rows(),
                 tolerance: arguments.settings.tolerance(),
@@ -116,12 +117,13 @@ impl Report {
 
     pub(super) fn text(&self) -> String {
         let p = &self.protocol;
-        let split = match (p.ratio, p.splits) {
-            (Some(ratio), splits) => {
-                format!("{} {ratio}", count(splits, "random split", "random splits"))
+        let split = match (p.split, p.ratio) {
+            (_, Some(ratio)) => {
+                format!("{} {ratio}", count(p.splits, "random split", "random splits"))
             }
-            (None, 1) => "the given split".to_owned(),
-            (None, splits) => format!("{splits} given splits"),
+            (Origin::Official, _) => count(p.splits, "official split", "official splits"),
+            _ if p.splits == 1 => "the given split".to_owned(),
+            _ => format!("{} given splits", p.splits),
         };
         let mut how = vec![split];
         if self.fitted() > 0 {
@@ -139,8 +141,8 @@ impl Report {
             };
             let rate = training.learning_rate;
             how.push(format!("Adam for {limit}{epochs} at {rate}{patience}"));
-            // One run on each random split, many on a given one.
-            if p.ratio.is_none()
+            // One run on each random or official split, many on a given one.
+            if p.split == Origin::Given
                 && let Some(trained) = self.trained().next()
             {
                 how.push(count(trained.runs, "run with its seed", "runs with different seeds"));

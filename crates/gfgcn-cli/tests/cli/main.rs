@@ -20,6 +20,7 @@ mod running;
 #[cfg(unix)]
 mod same_bytes;
 mod sandbox;
+mod splits;
 mod synth;
 mod trained;
 mod tune;

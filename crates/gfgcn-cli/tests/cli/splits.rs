@@ -1,0 +1,147 @@
+//! Splits that come with the data: all of them are kept, shown and evaluated.
+
+use crate::evaluate::without_seconds;
+use crate::sandbox::{CLASSES, Run, Sandbox};
+use serde_json::{Value, json};
+use std::path::Path;
+
+const PARTS: [&str; 3] = ["train", "val", "test"];
+
+/// The part of a node in a split: each class gives two training nodes, one or two for validation, and the rest for testing.
+fn part(node: usize, split: usize) -> &'static str {
+    PARTS[[0, 1, 2, 0, 2, 2, 1, 2][(node + split) % 8]]
+}
+
+/// Communities of which all nodes have a label, with three splits; and each split in a file of its own.
+fn three_splits() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.communities("folder", 8);
+    let nodes = || CLASSES.into_iter().flat_map(|class| (0..8).map(move |k| (class, k)));
+    let labels: String = nodes().map(|(class, k)| format!("{class}-{k},{class}\n")).collect();
+    sandbox.write("folder/labels.csv", &format!("id,label\n{labels}"));
+    let rows: String = nodes()
+        .map(|(c, k)| format!("{c}-{k},{},{},{}\n", part(k, 0), part(k, 1), part(k, 2)))
+        .collect();
+    sandbox.write("folder/split.csv", &format!("id,split,split_2,split_3\n{rows}"));
+    for split in 0..3 {
+        let rows: String = nodes().map(|(c, k)| format!("{c}-{k},{}\n", part(k, split))).collect();
+        sandbox.write(&format!("{split}.csv"), &rows);
+    }
+    // Features that say too little, so that accuracies differ.
+    let features: String = nodes().map(|(c, k)| format!("{c}-{k},{},1\n", k % 3)).collect();
+    sandbox.write("folder/features.csv", &format!("id,legs,wings\n{features}"));
+    sandbox
+}
+
+fn accuracy(report: &Value) -> f64 {
+    report["results"][0]["accuracy"]["mean"].as_f64().unwrap()
+}
+
+#[test]
+fn official_splits_are_all_run() {
+    let sandbox = three_splits();
+    let model = "--models gfsgc --depths 2 --lambda 0.1";
+    let each = [0, 1, 2].map(|split| {
+        accuracy(&sandbox.json(&format!("evaluate folder {model} --split {split}.csv")))
+    });
+    let report = sandbox.json(&format!("evaluate folder {model} --official-splits"));
+    assert!(
+        (accuracy(&report) - each.iter().sum::<f64>() / 3.0).abs() < 1e-9,
+        "{each:?}: {report}"
+    );
+    assert!(each[1..].iter().any(|other| other != &each[0]), "nothing tells the splits apart");
+    let protocol = &report["protocol"];
+    assert_eq!((&protocol["split"], &protocol["splits"]), (&"official".into(), &3.into()));
+    assert_eq!((&protocol["ratio"], &protocol["nodes"]), (&Value::Null, &"all nodes".into()));
+    let text = sandbox.ok(&format!("evaluate folder {model} --official-splits"));
+    assert!(text.contains("\n3 official splits; "), "{text}");
+    let text = sandbox.ok(&format!("evaluate folder {model} --split folder/split.csv"));
+    assert!(text.contains("\n3 given splits; "), "{text}");
+    // The public split is the first.
+    let public = sandbox.json(&format!("evaluate folder {model} --public-split"));
+    assert_eq!(accuracy(&public), each[0]);
+    let text = sandbox.ok("evaluate cora --models gfsgc --depths 2 --official-splits");
+    assert!(text.contains("\n1 official split; "), "{text}");
+}
+
+#[test]
+fn networks_run_once_on_each_official_split() {
+    let sandbox = three_splits();
+    let report = sandbox.json(
+        "evaluate folder --models gcn --depths 2 --epochs 2 --official-splits --seed 4 --no-cache",
+    );
+    assert_eq!(report["results"][0]["trained"]["runs"], 3);
+    assert_eq!(report["protocol"]["seed"], 4);
+}
+
+#[test]
+fn conversions_keep_every_split() {
+    let sandbox = three_splits();
+    let parts = json!({"train": 4, "validation": 4, "test": 8});
+    let original = sandbox.json("data info folder");
+    assert_eq!(original["splits"], json!([parts, parts, parts]));
+    assert_eq!(original["split"], parts);
+    let text = sandbox.ok("data info folder");
+    assert!(text.contains("3, each 4 train, 4 validation, 8 test"), "{text}");
+    let evaluate = "--models gfsgc --depths 2 --lambda 0.1 --official-splits";
+    let expected = sandbox.json(&format!("evaluate folder {evaluate}"));
+    sandbox.ok("data convert folder a.npz");
+    for format in ["csv", "tsv", "parquet"] {
+        sandbox.ok(&format!("data convert a.npz {format} --format {format}"));
+        sandbox.ok(&format!("data convert {format} {format}.npz"));
+        for dataset in [format.to_owned(), format!("{format}.npz")] {
+            let report = sandbox.json(&format!("evaluate {dataset} {evaluate}"));
+            let (report, expected) = (without_seconds(report), without_seconds(expected.clone()));
+            assert_eq!(report["results"], expected["results"], "{dataset}");
+        }
+    }
+}
+
+#[test]
+fn one_split_is_needed_where_one_model_is_trained() {
+    let sandbox = three_splits();
+    let refused = |arguments: &str, status: i32, parts: &[&str]| {
+        let run: Run = sandbox.run(arguments);
+        assert_eq!(run.status, Some(status), "{arguments}: {run:?}");
+        for part in parts {
+            assert!(run.stderr.contains(part), "{arguments}: {part:?} is not in {}", run.stderr);
+        }
+    };
+    for command in ["fit folder -o m --depth 2", "tune folder"] {
+        refused(
+            &format!("{command} --split folder/split.csv"),
+            3,
+            &["folder/split.csv", "has 3 splits, but one is needed"],
+        );
+    }
+    sandbox.communities("bare", 5);
+    refused("evaluate bare --official-splits", 3, &["bare comes without splits", "--split"]);
+    for other in ["--public-split", "--split 0.csv", "--splits 3", "--ratio 1:1:1"] {
+        let name = other.split(' ').next().unwrap();
+        let arguments = format!("evaluate folder --official-splits {other}");
+        refused(&arguments, 2, &["--official-splits", name, "cannot be used with"]);
+    }
+    refused("evaluate folder --official-splits --seed 1", 2, &["--seed", "--official-splits"]);
+    refused(
+        "evaluate folder --official-splits --models gcn --runs 2",
+        2,
+        &["--runs", "one run each"],
+    );
+}
+
+/// Ridge on the features of Texas, and the paper's filter, as measured elsewhere (see the archive's collection).
+#[test]
+fn the_splits_of_a_published_archive_are_run() {
+    let local = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local/texas.npz");
+    if !local.is_file() {
+        eprintln!("skipped: there is no texas.npz beside the checkout");
+        return;
+    }
+    let texas = local.display().to_string();
+    let sandbox = Sandbox::new();
+    let report =
+        sandbox.json(&format!("evaluate {texas} --official-splits --models gfssgc --depths 8"));
+    assert_eq!((&report["nodes"], &report["edges"]), (&183.into(), &279.into()));
+    assert_eq!(report["protocol"]["splits"], 10);
+    assert!((accuracy(&report) - 56.0).abs() < 2.0, "{report}");
+}
