@@ -1,8 +1,9 @@
 //! `gfgcn fit`: train a model and save it.
 
 use crate::Global;
+use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
-use crate::settings::{Settings, accuracy_name, depth, features};
+use crate::settings::{Settings, accuracy_name, depth};
 use crate::source::{Source, SplitSource, Target};
 use crate::training::Searched;
 use crate::{shown, training};
@@ -11,7 +12,7 @@ use clap::builder::PossibleValuesParser;
 use gfgcn::driver::Explanation;
 use gfgcn::filter::DEFAULT_DEPTH;
 use gfgcn::head::Head;
-use gfgcn::{Classifier, Design, Model, Ridge};
+use gfgcn::{Classifier, Model};
 use gfgcn_baselines::Method;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -19,8 +20,8 @@ use std::time::{Duration, Instant};
 /// Train a model on the labelled nodes and save it
 ///
 /// Trains on every labelled node, or on the training part of a split. The whole graph takes part in
-/// the filtering. Without further options the model is searched for: filter, depth, kernel, row
-/// normalisation and λ are chosen by exact leave-one-out, as by gfgcn tune. With any of --model,
+/// the filtering. Without further options the model is searched for, as by gfgcn tune: what is computed
+/// from the graph, every λ and how much each part counts are chosen by exact leave-one-out. With any of --model,
 /// --depth, --tau, --time, --kernel, --select, --lambda or --row-normalize there is no search, and
 /// what is not said is gfSSGC at depth 8 with a linear kernel.
 #[derive(Args)]
@@ -61,21 +62,17 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     };
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
-    let (classifier, tuned) = match given {
-        Some(classifier) => (classifier, None),
+    let (model, search) = match given {
+        Some(classifier) => (training::train(&classifier, &dataset, &split, output)?, None),
         None => {
             let tuned = training::search(&search, &dataset, &split, output)?;
-            (tuned.classifier(), Some(tuned))
+            let searched = Searched::from(&tuned);
+            (tuned.model, Some(searched))
         }
     };
-    let model = training::train(&classifier, &dataset, &split, output)?;
     let elapsed = start.elapsed();
     training::save(&model, arguments.target.path(), arguments.target.force())?;
-    let report = Report {
-        plan,
-        search: tuned.as_ref().map(Searched::from),
-        ..Report::new(&model, arguments.target.path(), elapsed)
-    };
+    let report = Report { plan, search, ..Report::new(&model, arguments.target.path(), elapsed) };
     output.report(&report, Report::text)
 }
 
@@ -103,9 +100,7 @@ fn closed_forms() -> PossibleValuesParser {
 #[derive(Serialize)]
 struct Report {
     model: String,
-    design: Design,
-    ridge: Ridge,
-    lambda: f64,
+    members: Vec<MemberLine>,
     head: Head,
     nodes: usize,
     training_nodes: usize,
@@ -123,9 +118,7 @@ impl Report {
         let provenance = model.provenance();
         Report {
             model: shown::path(path),
-            design: model.members()[0].design().clone(),
-            ridge: model.members()[0].ridge(),
-            lambda: model.members()[0].lambda(),
+            members: model.members().iter().map(MemberLine::from).collect(),
             head: model.head().clone(),
             nodes: provenance.nodes,
             training_nodes: provenance.training_nodes,
@@ -137,30 +130,34 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut lines = vec![
-            ("filter", self.design.filter().formula()),
-            ("kernel", self.ridge.kernel.to_string()),
-            ("features", features(&self.design).to_owned()),
-            (
-                "trained on",
-                format!(
-                    "{} of {}, {}",
-                    self.training_nodes,
-                    count(self.nodes, "node", "nodes"),
-                    count(self.head.names().len(), "class", "classes")
-                ),
-            ),
-            ("lambda", format!("{} ({})", lambda(self.lambda), self.ridge.selection.description())),
-        ];
-        if let Some(accuracy) = self.selection_accuracy {
-            lines.push((accuracy_name(self.ridge.selection), format!("{accuracy:.1} %")));
+        let trained = format!(
+            "{} of {}, {}",
+            self.training_nodes,
+            count(self.nodes, "node", "nodes"),
+            count(self.head.names().len(), "class", "classes")
+        );
+        let mut lines = match &self.search {
+            Some(search) => vec![("made of", search.made_of())],
+            None => MemberLine::lines(&self.members),
+        };
+        lines.push(("trained on", trained));
+        if let [only] = &self.members[..] {
+            let how = only.ridge.selection.description();
+            lines.push(("lambda", format!("{} ({how})", lambda(only.lambda))));
         }
+        if let Some(accuracy) = self.selection_accuracy {
+            let selection = self.members[0].ridge.selection;
+            lines.push((accuracy_name(selection), format!("{accuracy:.1} %")));
+        }
+        let mut times = String::new();
         if let Some(search) = &self.search {
-            lines.push(("chosen from", search.combinations()));
+            lines.push(("chosen from", search.learners()));
             lines.push(("expected accuracy", search.expected.to_string()));
             lines.extend(search.without_graph());
+            times = search.times();
         }
-        lines.push(("time", seconds(Duration::from_secs_f64(self.seconds))));
+        let time = seconds(Duration::from_secs_f64(self.seconds));
+        lines.push(("time", format!("{time}{times}")));
         lines.push(("saved", self.model.clone()));
         pairs(&lines)
     }

@@ -1,12 +1,13 @@
 //! `gfgcn inspect`: what a model file holds.
 
+use crate::members::MemberLine;
 use crate::output::{Output, lambda, pairs};
 use crate::settings::accuracy_name;
 use crate::shown;
 use clap::Args;
+use gfgcn::Model;
 use gfgcn::head::Head;
 use gfgcn::model::Provenance;
-use gfgcn::{Design, Model, Ridge, RowScaling};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -19,9 +20,7 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Report {
-    design: Design,
-    ridge: Ridge,
-    lambda: f64,
+    members: Vec<MemberLine>,
     head: Head,
     features: usize,
     feature_names: Option<Vec<String>>,
@@ -31,9 +30,7 @@ struct Report {
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> {
     let model = Model::load(&arguments.model)?;
     let report = Report {
-        design: model.members()[0].design().clone(),
-        ridge: model.members()[0].ridge(),
-        lambda: model.members()[0].lambda(),
+        members: model.members().iter().map(MemberLine::from).collect(),
         head: model.head().clone(),
         features: model.features(),
         feature_names: model.feature_names().map(<[String]>::to_vec),
@@ -50,20 +47,14 @@ impl Report {
     fn text(&self) -> String {
         let yes_no = |value: bool| if value { "yes" } else { "no" }.to_owned();
         let provenance = &self.provenance;
-        let mut lines: Vec<(&str, String)> = Vec::new();
-        for channel in self.design.channels() {
-            let rows = match channel.rows {
-                RowScaling::Plain => "features as they are",
-                RowScaling::Sum => "features divided by their sum",
-                RowScaling::Unit => "features divided by their length",
-            };
-            let (filter, operator) = (channel.filter.formula(), &channel.operator);
-            lines.push(("filter", format!("{filter} ({operator} normalisation, {rows})")));
+        let mut lines = MemberLine::lines(&self.members);
+        let ridge = self.members[0].ridge;
+        if let [only] = &self.members[..] {
+            lines.push(("intercept", yes_no(ridge.intercept)));
+            let how = ridge.selection.description();
+            lines.push(("lambda", format!("{} ({how})", lambda(only.lambda))));
         }
         lines.extend([
-            ("kernel", self.ridge.kernel.to_string()),
-            ("intercept", yes_no(self.ridge.intercept)),
-            ("lambda", format!("{} ({})", lambda(self.lambda), self.ridge.selection.description())),
             (
                 "classes",
                 format!("{} ({})", self.head.names().len(), shown::list(self.head.names())),
@@ -79,7 +70,7 @@ impl Report {
             ("data fingerprint", provenance.fingerprint.clone()),
         ]);
         if let Some(accuracy) = provenance.selection_accuracy {
-            lines.push((accuracy_name(self.ridge.selection), format!("{accuracy:.1} %")));
+            lines.push((accuracy_name(ridge.selection), format!("{accuracy:.1} %")));
         }
         pairs(&lines)
     }

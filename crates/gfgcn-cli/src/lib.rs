@@ -13,6 +13,7 @@ mod fit;
 mod inspect;
 mod interrupt;
 mod last_resort;
+mod members;
 mod output;
 mod paper;
 mod predict;

@@ -62,8 +62,12 @@ pub(crate) struct Common {
 impl Common {
     /// The search over all models, as far as nothing else was said.
     pub(crate) fn search(&self) -> Search {
-        let search = Search { intercept: self.intercept, ..Search::default() };
-        search.with_operator(self.normalization.clone()).with_tolerance(self.tolerance)
+        Search {
+            learners: None,
+            operator: self.normalization.clone(),
+            intercept: self.intercept,
+            tolerance: self.tolerance,
+        }
     }
 }
 
@@ -177,14 +181,5 @@ pub(crate) fn accuracy_name(selection: Selection) -> &'static str {
     match selection {
         Selection::Validation => "validation accuracy",
         _ => "left-out accuracy",
-    }
-}
-
-/// What is done to the features before they are filtered.
-pub(crate) fn features(design: &Design) -> &'static str {
-    match design.channels()[0].rows {
-        RowScaling::Plain => "as they are",
-        RowScaling::Sum => "divided by their sum",
-        RowScaling::Unit => "divided by their length",
     }
 }

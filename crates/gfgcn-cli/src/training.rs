@@ -1,17 +1,18 @@
 //! What the commands that train have in common: the nodes, the search, the model and its file.
 
 use crate::interrupt;
-use crate::output::{Output, Percent};
+use crate::output::{Output, Percent, seconds};
 use crate::progress::{self, Unit};
 use crate::shown;
 use crate::source::SplitSource;
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::split::Split;
-use gfgcn::tune::{KERNELS_UP_TO, Search, Tuned};
+use gfgcn::tune::{Search, Times, Tuned};
 use gfgcn::{Classifier, Model};
 use serde::Serialize;
 use std::path::Path;
+use std::time::Duration;
 
 /// The split that was asked for, or all labelled nodes.
 pub(crate) fn nodes(
@@ -35,7 +36,7 @@ pub(crate) fn search(
     output: &Output,
 ) -> anyhow::Result<Tuned> {
     let tuned = progress::show(output, "searching", Unit::Steps, |context| {
-        context.progress().begin("searching", search.steps(dataset, split));
+        context.progress().begin("searching", search.steps(dataset, split)?);
         search.run(dataset, split, context)
     })?;
     Ok(tuned)
@@ -44,46 +45,115 @@ pub(crate) fn search(
 /// What a report says about a search.
 #[derive(Serialize)]
 pub(crate) struct Searched {
-    /// Combinations tried, each at 25 values of λ.
+    /// Learners that were compared, their sum among them, each at 25 values of λ.
     pub(crate) tried: usize,
-    /// Combinations not tried, because they would take too long.
-    not_tried: usize,
+    /// Learners not tried, because they would take too long.
+    not_tried: Vec<String>,
+    /// Training nodes on which all met first, where all on all would take long.
+    sample: Option<usize>,
+    /// Whether the model is a stack of learners, not the default.
+    stacked: bool,
+    /// How much each learner has to do with the scores, in percent.
+    shares: Vec<Share>,
     /// On nodes that had no part in the choice, in percent.
     #[serde(rename = "expected_accuracy")]
     pub(crate) expected: Percent,
     /// Whether the chosen model looks at the graph at all.
     uses_graph: bool,
+    /// Whether a node's own features alone are as good.
+    own_features_suffice: bool,
+    seconds: Seconds,
+}
+
+#[derive(Serialize)]
+struct Share {
+    learner: String,
+    share: f64,
+}
+
+/// Where the time went.
+#[derive(Serialize)]
+struct Seconds {
+    screening: f64,
+    learning: f64,
+    stacking: f64,
+    composing: f64,
 }
 
 impl From<&Tuned> for Searched {
     fn from(tuned: &Tuned) -> Self {
+        let share =
+            |(name, share): &(String, f64)| Share { learner: name.clone(), share: 100.0 * share };
+        let Times { screening, learning, stacking, composing } = tuned.times;
         Searched {
-            tried: tuned.tried,
-            not_tried: tuned.left_out,
+            tried: tuned.board.len(),
+            not_tried: tuned.left_out.clone(),
+            sample: tuned.sample,
+            stacked: tuned.stacked,
+            shares: tuned.shares.iter().map(share).collect(),
             expected: tuned.expected.into(),
-            uses_graph: tuned.board[tuned.chosen].design.uses_graph(),
+            uses_graph: tuned.model.members().iter().any(|member| member.design().uses_graph()),
+            own_features_suffice: tuned.own_features_suffice,
+            seconds: Seconds {
+                screening: screening.as_secs_f64(),
+                learning: learning.as_secs_f64(),
+                stacking: stacking.as_secs_f64(),
+                composing: composing.as_secs_f64(),
+            },
         }
     }
 }
 
 impl Searched {
-    /// `168 combinations, each at 25 λ`.
-    pub(crate) fn combinations(&self) -> String {
-        match (self.tried, self.not_tried) {
-            (tried, 0) => format!("{tried} combinations, each at 25 λ"),
-            (tried, not_tried) => format!(
-                "{tried} of {} combinations, each at 25 λ (with over {KERNELS_UP_TO} training nodes \
-                 only those with a linear kernel)",
-                tried + not_tried
-            ),
+    /// What the model is made of: `61 % two hops, 30 % own features, 9 % whom it is linked to`.
+    pub(crate) fn made_of(&self) -> String {
+        if !self.stacked {
+            return "the default, gfSSGC at depth 8: nothing else is better beyond chance".into();
         }
+        let shown = |share: &&Share| share.share >= 0.5;
+        let parts: Vec<String> = (self.shares.iter().filter(shown))
+            .map(|Share { learner, share }| format!("{share:.0} % {learner}"))
+            .collect();
+        parts.join(", ")
     }
 
-    /// A line for a report where the chosen model ignores the graph.
+    /// `12 learners, each at 25 λ, first on 1024 of the nodes`.
+    pub(crate) fn learners(&self) -> String {
+        let mut text = format!("{} learners, each at 25 λ", self.tried);
+        if let Some(nodes) = self.sample {
+            text += &format!(", after a first round on {nodes} of the nodes");
+        }
+        if !self.not_tried.is_empty() {
+            let count = self.not_tried.len();
+            text += &format!(" ({count} more would take too long on so many nodes)");
+        }
+        text
+    }
+
+    /// Where the time went, for a line that begins with all of it.
+    pub(crate) fn times(&self) -> String {
+        let Seconds { screening, learning, stacking, composing } = self.seconds;
+        let all = [
+            ("first round", screening),
+            ("learning", learning),
+            ("stacking", stacking),
+            ("putting it together", composing),
+        ];
+        let shown = all.into_iter().filter(|(_, seconds)| *seconds >= 0.05);
+        let parts: Vec<String> = shown
+            .map(|(name, time)| format!("{name} {}", seconds(Duration::from_secs_f64(time))))
+            .collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+
+    /// A line for a report where the graph does not help.
     pub(crate) fn without_graph(&self) -> Option<(&'static str, String)> {
-        (!self.uses_graph).then(|| {
-            ("graph", "not used: a node's own features say more than its neighbourhood".into())
-        })
+        let why = match (self.uses_graph, self.own_features_suffice) {
+            (false, _) => "not used: a node's own features say more than its neighbourhood",
+            (true, true) => "does not help: a node's own features alone are as good",
+            (true, false) => return None,
+        };
+        Some(("graph", why.into()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `gfgcn tune`: which model is best on these labels, and how good it will be.
 
-use crate::output::{Output, count, highlighted, lambda, pairs, seconds, table};
-use crate::settings::{Common, features};
+use crate::output::{Output, count, lambda, pairs, seconds, table};
+use crate::settings::Common;
 use crate::source::{Source, SplitSource, check_output};
 use crate::training::Searched;
 use crate::{Global, shown, training};
@@ -16,15 +16,14 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Contenders that the text shows.
-const SHOWN: usize = 10;
-
 /// Search for the best model by exact leave-one-out
 ///
-/// Tries every combination of filter, depth, τ, T, kernel, row normalisation and λ on the labelled
-/// nodes, or on the training part of a split. Each training node is predicted by the model trained
-/// without it. gfSSGC at depth 8 stays unless another combination is better beyond chance. The
-/// expected accuracy is estimated on nodes that had no part in the choice.
+/// Tries what could say something about the nodes of any graph: their own features, those of their
+/// neighbours, the paper's filters, who is linked to whom, directions, relations, degrees. Each is
+/// solved in closed form with its own λ, on the labelled nodes or on the training part of a split, and
+/// predicts each training node by what is learnt without it. By these predictions they are weighted and
+/// added up. gfSSGC at depth 8 stays unless that is better beyond chance. The expected accuracy
+/// is estimated on nodes that had no part in the choice.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn tune cora --public-split
@@ -59,8 +58,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let start = Instant::now();
     let tuned = training::search(&search, &dataset, &split, output)?;
     if let Some(path) = &arguments.save {
-        let model = training::train(&tuned.classifier(), &dataset, &split, output)?;
-        training::save(&model, path, arguments.force)?;
+        training::save(&tuned.model, path, arguments.force)?;
     }
     let report =
         Report { plan, ..Report::new(arguments, &dataset, &split, tuned, start.elapsed()) };
@@ -71,15 +69,13 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 struct Report {
     dataset: String,
     training_nodes: usize,
-    /// Training nodes on which all met first, where all on all would take long.
-    sample: Option<usize>,
+    /// The model, on left-out training nodes, in percent.
+    accuracy: f64,
     #[serde(flatten)]
     search: Searched,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Explanation>,
     board: Vec<Line>,
-    /// Position on the board.
-    chosen: usize,
     saved: Option<String>,
     seconds: f64,
 }
@@ -87,19 +83,22 @@ struct Report {
 /// A contender.
 #[derive(Serialize)]
 struct Line {
-    design: Design,
+    name: String,
+    design: Option<Design>,
     kernel: Kernel,
     lambda: f64,
     /// On left-out training nodes, in percent.
     accuracy: f64,
     /// Of left-out scores, the mean.
     squared_error: f64,
+    /// What its scores are multiplied by in the stack.
+    weight: f64,
 }
 
 impl From<Contender> for Line {
     fn from(contender: Contender) -> Self {
-        let Contender { design, kernel, lambda, accuracy, squared_error } = contender;
-        Line { design, kernel, lambda, accuracy: 100.0 * accuracy, squared_error }
+        let Contender { name, design, kernel, lambda, accuracy, squared_error, weight } = contender;
+        Line { name, design, kernel, lambda, accuracy: 100.0 * accuracy, squared_error, weight }
     }
 }
 
@@ -114,10 +113,9 @@ impl Report {
         Report {
             dataset: dataset.name().to_owned(),
             training_nodes: split.train().len(),
-            sample: tuned.sample,
+            accuracy: 100.0 * tuned.accuracy,
             search: Searched::from(&tuned),
             plan: None,
-            chosen: tuned.chosen,
             board: tuned.board.into_iter().map(Line::from).collect(),
             saved: arguments.save.as_deref().map(shown::path),
             seconds: elapsed.as_secs_f64(),
@@ -125,71 +123,43 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let sample = match self.sample {
-            Some(nodes) => format!(", first on {nodes} of them"),
-            None => String::new(),
-        };
-        let chosen = &self.board[self.chosen];
+        let time = seconds(Duration::from_secs_f64(self.seconds));
         let mut lines = vec![
-            ("chosen", chosen.design.filter().formula()),
-            ("kernel", chosen.kernel.to_string()),
-            ("features", features(&chosen.design).to_owned()),
-            ("lambda", lambda(chosen.lambda)),
-            ("chosen from", self.search.combinations()),
+            ("chosen", self.search.made_of()),
+            ("left-out accuracy", format!("{:.1} %", self.accuracy)),
             ("expected accuracy", self.search.expected.to_string()),
-            ("time", seconds(Duration::from_secs_f64(self.seconds))),
+            ("chosen from", self.search.learners()),
+            ("time", format!("{time}{}", self.search.times())),
         ];
         lines.extend(self.search.without_graph());
         if let Some(path) = &self.saved {
             lines.push(("saved", path.clone()));
         }
         format!(
-            "{}: {} by exact leave-one-out on {}{sample}\n\n{}\n\n{}\n\n{}",
+            "{}: exact leave-one-out on {}\n\n{}\n\n{LEGEND}\n\n{}",
             self.dataset,
-            count(self.search.tried, "combination", "combinations"),
             count(self.training_nodes, "training node", "training nodes"),
             self.table(),
-            self.legend(),
             pairs(&lines),
         )
     }
 
-    /// The best, and the chosen one where it is not among them.
     fn table(&self) -> String {
-        let header = ["", "filter", "kernel", "features", "λ", "left-out accuracy"];
-        let mut shown: Vec<usize> = (0..self.board.len().min(SHOWN)).collect();
-        if self.chosen >= SHOWN {
-            shown.push(self.chosen);
-        }
-        let rows: Vec<Vec<String>> = shown
-            .into_iter()
-            .map(|k| {
-                let contender = &self.board[k];
-                let mark = if k == self.chosen { "*" } else { "" };
-                vec![
-                    format!("{}{mark}", k + 1),
-                    contender.design.filter().formula(),
-                    contender.kernel.to_string(),
-                    features(&contender.design).to_owned(),
-                    lambda(contender.lambda),
-                    format!("{:.1}", contender.accuracy),
-                ]
-            })
-            .collect();
-        let text = table(header.map(str::to_owned).to_vec(), rows).trim_fmt();
-        let mark = format!("{}*", self.chosen + 1);
-        text.lines()
-            .map(|line| if line.starts_with(&mark) { highlighted(line) } else { line.to_owned() })
-            .collect::<Vec<_>>()
-            .join("\n")
-    }
-
-    fn legend(&self) -> &'static str {
-        if self.chosen == 0 {
-            "Accuracy in % on left-out training nodes; * marks the chosen one."
-        } else {
-            "Accuracy in % on left-out training nodes; * marks the chosen one: those above it are not \
-             better\nbeyond chance."
-        }
+        let header = ["learner", "kernel", "λ", "left-out accuracy", "weight"];
+        let rows = self.board.iter().map(|line| {
+            let weight =
+                if line.weight > 0.0 { format!("{:.2}", line.weight) } else { "–".into() };
+            vec![
+                line.name.clone(),
+                line.kernel.to_string(),
+                lambda(line.lambda),
+                format!("{:.1}", line.accuracy),
+                weight,
+            ]
+        });
+        table(header.map(str::to_owned).to_vec(), rows.collect()).trim_fmt()
     }
 }
+
+const LEGEND: &str =
+    "Accuracy in % on left-out training nodes; weights are those of the scores in the stack.";

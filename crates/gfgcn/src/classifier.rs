@@ -79,7 +79,7 @@ impl Classifier {
                 context,
             )?;
             let member = Member {
-                weight: 1.0,
+                share: 1.0,
                 design: self.design.clone(),
                 ridge: Ridge { kernel: fitted.kernel, ..self.ridge },
                 lambda: fitted.lambda,

@@ -25,9 +25,11 @@ pub(crate) enum Predictor {
     Kernel {
         /// m, its width filled in.
         kernel: Kernel,
-        /// Filtered features of the training nodes.
+        /// What each column of F is divided by first, where it is.
+        scale: Option<Vec<f64>>,
+        /// Filtered features of the training nodes, or of some of them; divided, too.
         support: Matrix<f32>,
-        /// α, training nodes × targets.
+        /// α, nodes of the support × targets.
         coefficients: Matrix<f64>,
         /// b, one per target.
         intercept: Vec<f64>,
@@ -42,6 +44,7 @@ impl Predictor {
     pub(crate) fn kernel(kernel: Kernel, train: &Matrix<f64>, solution: Solution) -> Self {
         Predictor::Kernel {
             kernel,
+            scale: None,
             // Exact: filtered features were computed in single precision.
             support: train.to_f32(),
             coefficients: solution.coefficients,
@@ -66,6 +69,15 @@ impl Predictor {
         }
     }
 
+    /// With other constants.
+    pub(crate) fn set_intercept(&mut self, constants: Vec<f64>) {
+        match self {
+            Predictor::Linear { intercept, .. } | Predictor::Kernel { intercept, .. } => {
+                *intercept = constants;
+            }
+        }
+    }
+
     /// W, where the filtered features themselves are not needed.
     pub(crate) fn weights(&self) -> Option<&Matrix<f64>> {
         match self {
@@ -84,8 +96,16 @@ impl Predictor {
     fn score_filtered(&self, filtered: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
         let mut scores = match self {
             Predictor::Linear { weights, .. } => multiply(filtered, weights, context)?,
-            Predictor::Kernel { kernel, support, coefficients, .. } => {
-                let values = kernel.matrix(filtered, &support.to_f64(), context)?;
+            Predictor::Kernel { kernel, scale, support, coefficients, .. } => {
+                let divided = scale.as_ref().map(|scale| {
+                    let mut rows = filtered.clone();
+                    for row in rows.as_mut_slice().chunks_mut(scale.len().max(1)) {
+                        row.iter_mut().zip(scale).for_each(|(value, scale)| *value /= scale);
+                    }
+                    rows
+                });
+                let rows = divided.as_ref().unwrap_or(filtered);
+                let values = kernel.matrix(rows, &support.to_f64(), context)?;
                 multiply(&values, coefficients, context)?
             }
         };

@@ -66,6 +66,21 @@ impl Systems {
     }
 }
 
+impl Systems {
+    /// Counted with others of the same size.
+    pub(crate) fn gathered(mut kinds: Vec<Systems>, next: Systems) -> Vec<Systems> {
+        let alike = |kind: &&mut Systems| (kind.size, kind.primal) == (next.size, next.primal);
+        match kinds.iter_mut().find(alike) {
+            Some(kind) => {
+                kind.count += next.count;
+                kind.operations += next.operations;
+            }
+            None => kinds.push(next),
+        }
+        kinds
+    }
+}
+
 /// How every node is scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "side", rename_all = "lowercase")]

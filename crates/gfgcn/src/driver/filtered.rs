@@ -87,6 +87,26 @@ impl Filtered {
         self.gather(&rows.collect::<Vec<usize>>())
     }
 
+    /// A range of the columns of all rows, in double precision.
+    pub(crate) fn columns(&self, columns: Range<usize>) -> Matrix<f64> {
+        let mut out = Matrix::zeros(self.rows(), columns.len());
+        let width = columns.len().max(1);
+        out.as_mut_slice().par_chunks_mut(width).enumerate().for_each(|(row, out)| {
+            let mut first = 0;
+            for (channel, scale) in &self.channels {
+                for piece in channel.row(row) {
+                    let here = first..first + piece.len();
+                    let (from, to) = (columns.start.max(here.start), columns.end.min(here.end));
+                    for column in from..to.max(from) {
+                        out[column - columns.start] = scale * f64::from(piece[column - first]);
+                    }
+                    first = here.end;
+                }
+            }
+        });
+        out
+    }
+
     /// All rows, in the precision they were computed in.
     pub fn to_matrix(&self) -> Matrix<f32> {
         match &self.channels[..] {

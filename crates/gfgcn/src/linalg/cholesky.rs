@@ -54,6 +54,46 @@ impl Cholesky {
         solve(lower, view_mut(&mut b), &pieces)?;
         Ok(b)
     }
+
+    /// Rows r of a matrix, as L⁻¹ r.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    ///
+    /// # Panics
+    /// If the matrix has not as many columns as S.
+    pub(crate) fn solve_rows(
+        &self,
+        mut rows: Matrix<f64>,
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        let n = self.factor.rows();
+        assert_eq!(n, rows.cols(), "as many columns as the matrix has rows");
+        let lower = MatRef::from_column_major_slice(self.factor.as_slice(), n, n);
+        let pieces = Pieces::of(n * n * rows.rows(), context);
+        let count = rows.rows();
+        // Rows one after the other are the columns of the transposed.
+        let mut columns = MatMut::from_column_major_slice_mut(rows.as_mut_slice(), n, count);
+        for part in cut(count, (2 * pieces.limit / (n * n).max(1)).max(1)) {
+            context.check()?;
+            let part = columns.as_mut().get_mut(.., part);
+            solve_lower_triangular_in_place(lower, part, pieces.par);
+        }
+        Ok(rows)
+    }
+
+    /// L⁻ᵀ B.
+    ///
+    /// # Panics
+    /// If B has not as many rows as S.
+    pub(crate) fn solve_transposed(&self, mut b: Matrix<f64>, context: &Context) -> Matrix<f64> {
+        let n = self.factor.rows();
+        assert_eq!(n, b.rows(), "as many rows as the matrix has");
+        let lower = MatRef::from_column_major_slice(self.factor.as_slice(), n, n);
+        let par = Pieces::of(n * n * b.cols(), context).par;
+        solve_upper_triangular_in_place(lower.transpose(), view_mut(&mut b), par);
+        b
+    }
 }
 
 /// The columns of a block: a piece is a block column eight times as long as wide.

@@ -45,7 +45,7 @@ struct Header {
 
 #[derive(Serialize, Deserialize)]
 struct MemberHeader {
-    weight: f64,
+    share: f64,
     design: Design,
     ridge: Ridge,
     lambda: f64,
@@ -84,7 +84,7 @@ impl Model {
     pub fn to_bytes(&self) -> Vec<u8> {
         let tensors = Tensors::of(&self.members);
         let member = |member: &Member| MemberHeader {
-            weight: member.weight,
+            share: member.share,
             design: member.design.clone(),
             ridge: member.ridge,
             lambda: member.lambda,
@@ -137,8 +137,8 @@ impl Model {
         let targets = header.head.columns();
         let member = |(k, member): (usize, MemberHeader)| {
             let predictor = read_predictor(k, &member, targets, header.features, &tensors)?;
-            let MemberHeader { weight, design, ridge, lambda } = member;
-            Ok(Member { weight, design, ridge, lambda, predictor })
+            let MemberHeader { share, design, ridge, lambda } = member;
+            Ok(Member { share, design, ridge, lambda, predictor })
         };
         let members = header.members.into_iter().enumerate().map(member);
         let members: Result<Vec<Member>, String> = members.collect();
@@ -211,16 +211,20 @@ impl Tensors {
             Predictor::Linear { weights, intercept } => {
                 vec![matrix("weights", weights), vector("intercept", intercept)]
             }
-            Predictor::Kernel { support, coefficients, intercept, .. } => vec![
-                matrix("coefficients", coefficients),
-                vector("intercept", intercept),
-                Tensor {
-                    name: name("support"),
-                    dtype: Dtype::F32,
-                    shape: vec![support.rows(), support.cols()],
-                    bytes: support.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect(),
-                },
-            ],
+            Predictor::Kernel { scale, support, coefficients, intercept, .. } => {
+                let mut tensors = vec![
+                    matrix("coefficients", coefficients),
+                    vector("intercept", intercept),
+                    Tensor {
+                        name: name("support"),
+                        dtype: Dtype::F32,
+                        shape: vec![support.rows(), support.cols()],
+                        bytes: support.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect(),
+                    },
+                ];
+                tensors.extend(scale.as_ref().map(|scale| vector("scale", scale)));
+                tensors
+            }
         }
     }
 }
@@ -233,13 +237,12 @@ fn check(header: &Header) -> Result<(), String> {
     if header.members.is_empty() {
         return Err("the model has no members".into());
     }
-    for MemberHeader { weight, lambda, ridge, .. } in &header.members {
-        let positive = |number: f64| number > 0.0 && number.is_finite();
-        if !positive(*lambda) {
+    for MemberHeader { share, lambda, ridge, .. } in &header.members {
+        if !(*lambda > 0.0 && lambda.is_finite()) {
             return Err(format!("λ is {lambda}"));
         }
-        if !positive(*weight) {
-            return Err(format!("the weight of a member is {weight}"));
+        if !share.is_finite() {
+            return Err(format!("the share of a member is {share}"));
         }
         if !ridge.kernel.is_resolved() {
             return Err("the kernel has no width".into());
@@ -278,8 +281,16 @@ fn read_predictor(
         if support.iter().any(|v| !v.is_finite()) {
             return Err(format!("tensor {member}.support has a value that is not finite"));
         }
+        let scale = match tensors.names().iter().any(|found| **found == name("scale")) {
+            true => Some(doubles(tensors, &name("scale"), &[Some(view.shape()[1])])?.1),
+            false => None,
+        };
+        if let Some(value) = scale.iter().flatten().find(|value| **value <= 0.0) {
+            return Err(format!("tensor {member}.scale has the value {value}"));
+        }
         Predictor::Kernel {
             kernel: ridge.kernel,
+            scale,
             support: matrix(view.shape(), support)?,
             coefficients: matrix(&shape, coefficients)?,
             intercept,

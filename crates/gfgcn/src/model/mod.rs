@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// A trained model. Made by [`Classifier::fit`](crate::Classifier::fit) or [`Model::load`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// At least one; the one with the largest weight first.
+    /// At least one; the one with the largest share first.
     pub(crate) members: Vec<Member>,
     pub(crate) head: Head,
     /// Columns of the features it was trained on.
@@ -25,10 +25,10 @@ pub struct Model {
     pub(crate) provenance: Provenance,
 }
 
-/// One of the closed-form solutions whose scores a model adds up: Σ weight · (m(F, support) α + b).
+/// One of the closed-form solutions whose scores a model adds up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    pub(crate) weight: f64,
+    pub(crate) share: f64,
     pub(crate) design: Design,
     /// The kernel's width is filled in.
     pub(crate) ridge: Ridge,
@@ -37,9 +37,10 @@ pub struct Member {
 }
 
 impl Member {
-    /// What its scores are multiplied by; 1 where it is the only one.
-    pub fn weight(&self) -> f64 {
-        self.weight
+    /// How much it moves the scores of the training nodes, Σ |T_c − mean T_c| of its scores T_c as a part of all members';
+    /// shares add up to 1.
+    pub fn share(&self) -> f64 {
+        self.share
     }
 
     /// What it computes from graph and features.
@@ -83,7 +84,7 @@ pub struct Provenance {
 }
 
 impl Model {
-    /// What it adds up: one member, or several that were stacked; the one with the largest weight first.
+    /// What it adds up: one member, or several that were stacked; the one with the largest share first.
     pub fn members(&self) -> &[Member] {
         &self.members
     }

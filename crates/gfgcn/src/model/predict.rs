@@ -84,9 +84,8 @@ impl Model {
             let designs: Vec<Design> = self.members.iter().map(|m| m.design.clone()).collect();
             Driver::check(&features, &designs, context)?;
             let mut total: Option<Matrix<f64>> = None;
-            for (member, design) in self.members.iter().zip(&designs) {
-                let designs = std::slice::from_ref(design);
-                let scores = member.scores(dataset.graph(), &features, designs, context)?;
+            for member in &self.members {
+                let scores = member.scores(dataset.graph(), &features, context)?;
                 total = Some(match total {
                     None => scores,
                     Some(mut total) => {
@@ -156,14 +155,14 @@ impl Model {
 }
 
 impl Member {
-    /// Its weighted scores of every node.
-    fn scores(
+    /// Its scores of every node.
+    pub(crate) fn scores(
         &self,
         graph: &Graph,
         features: &Features,
-        designs: &[Design],
         context: &Context,
     ) -> Result<Matrix<f64>> {
+        let designs = std::slice::from_ref(&self.design);
         let linear = self.predictor.weights().is_some();
         let rows = if linear { Rows::of(Vec::new(), graph.nodes()) } else { Rows::All };
         let columns = if linear { self.predictor.targets() } else { 0 };
@@ -179,8 +178,6 @@ impl Member {
             "use a machine with more memory",
         )?;
         let filtered = || Ok(driver.run(0..1, context)?.remove(0));
-        let mut scores = score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0);
-        scores.as_mut_slice().iter_mut().for_each(|score| *score *= self.weight);
-        Ok(scores)
+        Ok(score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0))
     }
 }

@@ -12,7 +12,7 @@ pub(crate) use path::LEFT_OUT_AT_A_TIME;
 pub use path::{RidgePath, Solution};
 pub use problem::Problem;
 pub use select::{Candidate, Selection, penalty_grid};
-pub(crate) use select::{PENALTIES, Verdict, best, no_usable_penalty};
+pub(crate) use select::{PENALTIES, best, no_usable_penalty};
 
 use crate::context::Context;
 use crate::error::{Error, Result};

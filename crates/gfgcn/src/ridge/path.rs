@@ -30,6 +30,9 @@ use rayon::prelude::*;
 /// Left-out nodes that a thread judges at a time.
 pub(crate) const LEFT_OUT_AT_A_TIME: usize = 128;
 
+/// Left-out predictions smaller than this share of the target are zeros before rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// The ridge problems of all λ for one set of training nodes.
 #[derive(Clone, Debug)]
 pub struct RidgePath {
@@ -336,6 +339,10 @@ impl RidgePath {
                 }
             };
             *out = targets[t] - scaled_residual / root;
+            // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
+            if out.abs() < ROUNDING * targets[t].abs() {
+                *out = 0.0;
+            }
         }
     }
 }

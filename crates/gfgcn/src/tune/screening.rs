@@ -1,7 +1,7 @@
 //! How much of a search is done on a sample of the training nodes, and which ones are in it.
 //!
-//! A search whose systems are small is done on all training nodes. Where it would take long, all candidates first meet
-//! on a stratified sample, and those that do not lose there beyond chance meet again on all.
+//! A search whose systems are small is done on all training nodes. Where it would take long, all learners first meet
+//! on a stratified sample, and those that count there meet again on all.
 
 use crate::data::Labels;
 use crate::error::Result;
@@ -9,48 +9,28 @@ use crate::split::Split;
 
 /// Training nodes of a sample, at least.
 const LEAST: usize = 512;
-/// Floating-point operations that the systems of a search may take, before a sample goes first and after it: some
-/// seconds each on two cores.
+/// Floating-point operations that the systems of a search may take before a sample goes first: some seconds on two cores.
 const OPERATIONS: f64 = 2e11;
-/// Candidates that are compared on all training nodes after a sample, whatever they cost; the incumbent is one of them.
-pub(super) const FEWEST_FINALISTS: usize = 4;
-/// The most that are, however little they cost.
-const MOST_FINALISTS: usize = 16;
-
 /// How a search is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Screening {
-    /// Every candidate meets every training node.
+    /// Every learner meets every training node.
     None,
-    /// All candidates meet on about so many training nodes, the best on all of them.
-    Sample { nodes: usize, finalists: usize },
+    /// All learners meet on about so many training nodes, those that count there on all of them.
+    Sample { nodes: usize },
 }
 
 impl Screening {
-    /// `all` is what the systems of all candidates take on so many training nodes, `largest` those of the costliest one.
-    pub(super) fn new(
-        train: usize,
-        all: impl Fn(usize) -> f64,
-        largest: impl Fn(usize) -> f64,
-    ) -> Self {
-        if train <= LEAST || all(train) <= OPERATIONS {
+    /// `operations` is what the systems of all learners take on so many training nodes.
+    pub(super) fn new(train: usize, operations: impl Fn(usize) -> f64) -> Self {
+        if train <= LEAST || operations(train) <= OPERATIONS {
             return Screening::None;
         }
         let mut nodes = LEAST;
-        while 2 * nodes < train && all(2 * nodes) <= OPERATIONS {
+        while 2 * nodes < train && operations(2 * nodes) <= OPERATIONS {
             nodes *= 2;
         }
-        let affordable = (OPERATIONS / largest(train)) as usize;
-        let finalists = affordable.clamp(FEWEST_FINALISTS, MOST_FINALISTS);
-        Screening::Sample { nodes, finalists }
-    }
-
-    /// How many candidates at most meet on all training nodes after a sample.
-    pub(super) fn finalists(self) -> usize {
-        match self {
-            Screening::None => 0,
-            Screening::Sample { finalists, .. } => finalists,
-        }
+        Screening::Sample { nodes }
     }
 
     /// Some training nodes of each class, in proportion; `None` where there is no sample.
@@ -63,7 +43,7 @@ impl Screening {
         split: &Split,
         keys: &[u64],
     ) -> Result<Option<Split>> {
-        let Screening::Sample { nodes: size, .. } = self else { return Ok(None) };
+        let Screening::Sample { nodes: size } = self else { return Ok(None) };
         let train = split.train();
         let mut of_class = vec![Vec::new(); labels.classes().len()];
         for &node in train {
@@ -90,15 +70,12 @@ mod tests {
     #[test]
     fn only_what_is_expensive_is_screened() {
         let screening = |train: usize, features: f64| {
-            let one = move |nodes: usize| 3.0 * nodes as f64 * features * features;
-            Screening::new(train, move |nodes| 56.0 * one(nodes), one)
+            Screening::new(train, move |nodes| 56.0 * 3.0 * nodes as f64 * features * features)
         };
         assert_eq!(screening(5000, 7.0), Screening::None);
         assert_eq!(screening(1_000_000, 20.0), Screening::None);
-        let Screening::Sample { nodes, finalists } = screening(20_000, 500.0) else {
-            panic!("expensive");
-        };
-        assert!((512..20_000).contains(&nodes) && (4..=16).contains(&finalists));
-        assert_eq!(screening(1_000_000, 2000.0).finalists(), 4, "however much they cost");
+        let Screening::Sample { nodes } = screening(20_000, 500.0) else { panic!("expensive") };
+        assert!((512..20_000).contains(&nodes));
+        assert_eq!(screening(1_000_000, 5000.0), Screening::Sample { nodes: 512 });
     }
 }

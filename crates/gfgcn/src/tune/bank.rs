@@ -1,0 +1,180 @@
+//! What could say something about the nodes of a graph, whatever kind of graph it is.
+
+use super::learn::LANDMARKS;
+use super::round::{LARGEST_SYSTEM, MOST_ENTRIES};
+use crate::data::Dataset;
+use crate::design::{Channel, Design, Input, RowScaling};
+use crate::error::Result;
+use crate::filter::{DEFAULT_DEPTH, DEFAULT_TAU, Filter, Tolerance};
+use crate::graph::{Direction, Normalization, Operator};
+use crate::kernel::Kernel;
+use serde::Serialize;
+
+/// Up to so many features, nodes are also compared by how near they are in all of them and in those around them.
+const FEW_FEATURES: usize = 64;
+/// Steps around a node that this comparison knows of.
+const HOPS: usize = 4;
+
+/// A base learner: what it computes from the graph, and how two nodes are compared by that.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Learner {
+    /// In a few words, for people: `two hops`.
+    pub name: String,
+    /// What is computed from graph and features.
+    pub design: Design,
+    /// The similarity of two nodes by that.
+    pub kernel: Kernel,
+    /// How much wider than the mean distance an RBF kernel is; 1 for all others.
+    pub width: f64,
+    /// Whether a constant is fitted per target.
+    pub intercept: bool,
+}
+
+impl Learner {
+    /// Whether it is the paper's default.
+    pub(super) fn is_incumbent(&self) -> bool {
+        self.kernel.is_linear() && matches!(self.design.filter(), Filter::Ssgc { .. }) && {
+            let channels = self.design.channels();
+            channels.len() == 1 && channels[0].input == Input::Features
+        }
+    }
+
+    /// Whether it knows nothing but a node's own features, as they are.
+    pub(super) fn is_own_features(&self) -> bool {
+        self.design == Design::from(Filter::Identity).with_tolerance(self.design.tolerance)
+    }
+
+    /// The columns of the problem it is solved by, at most.
+    pub(super) fn columns(&self, dataset: &Dataset, train: usize) -> usize {
+        if !self.kernel.is_linear() {
+            return train.min(LANDMARKS);
+        }
+        let columns =
+            |channel: &Channel| channel.input.columns(dataset.graph(), dataset.features());
+        self.design.channels().iter().map(columns).sum()
+    }
+
+    /// Whether it can be solved with so many training nodes, in some seconds and some gigabytes.
+    pub(super) fn is_feasible(&self, dataset: &Dataset, train: usize) -> bool {
+        let columns = self.columns(dataset, train);
+        train.min(columns) <= LARGEST_SYSTEM && train.saturating_mul(columns) <= MOST_ENTRIES
+    }
+}
+
+/// The paper's default: SSGC at depth 8.
+pub(super) fn incumbent(operator: &Operator) -> Design {
+    let filter = Filter::ssgc(DEFAULT_DEPTH, DEFAULT_TAU).expect("within the range");
+    Design::from(filter).with_operator(operator.clone())
+}
+
+/// The learners for a dataset; where there are features, the first is the paper's default.
+pub(super) fn learners(
+    dataset: &Dataset,
+    operator: &Operator,
+    intercept: bool,
+    tolerance: Tolerance,
+) -> Result<Vec<Learner>> {
+    let (graph, features) = (dataset.graph(), dataset.features());
+    let few = !features.is_empty() && features.cols() <= FEW_FEATURES;
+    let mut bank = Bank { learners: Vec::new(), intercept: intercept || few, tolerance };
+    let plain: Operator = Operator::default().with_loops(0.0)?;
+    let hops = |depth: usize| Filter::sgc(depth).expect("within the range");
+    if !features.is_empty() {
+        bank.add("SSGC", incumbent(operator));
+        // The incumbent is the paper's, constants or not.
+        bank.learners[0].intercept = intercept;
+        bank.add("own features", Filter::Identity.into());
+        let unit = Design::from(Filter::Identity).with_rows(RowScaling::Unit);
+        bank.add("own features, unit length", unit);
+        let shares = Design::from(Filter::Identity).with_rows(RowScaling::Sum);
+        bank.add("own features, divided by their sum", shares);
+        bank.add("neighbours", Design::from(hops(1)).with_operator(plain.clone()));
+        bank.add("two hops", Design::from(hops(2)).with_operator(plain.clone()));
+        let difference = Design::from(Filter::high_pass(1)?).with_operator(plain.clone());
+        bank.add("difference from neighbours", difference);
+        if few {
+            let all = surroundings()?;
+            bank.add_rbf("surroundings", all.clone(), 1.0);
+            bank.add_rbf("surroundings, wider", all, 10.0);
+        }
+    }
+    let row = Operator::from(Normalization::Row).with_loops(0.0)?;
+    let one_way = |direction| row.clone().with_direction(direction);
+    if graph.is_directed() && !features.is_empty() {
+        for (name, direction, depth) in [
+            ("where it points to", Direction::Out, 1),
+            ("what points to it", Direction::In, 1),
+            ("what points to the same", Direction::OutIn, 1),
+            ("what the same point to", Direction::InOut, 1),
+            ("where that points to", Direction::Out, 2),
+            ("what points to that", Direction::In, 2),
+        ] {
+            bank.add(name, Design::from(hops(depth)).with_operator(one_way(direction)));
+        }
+    }
+    if !features.is_empty() {
+        for relation in graph.relations() {
+            let name = format!("neighbours by {}", relation.name());
+            let along = plain.clone().with_relation(relation.name());
+            bank.add(name, Design::from(hops(1)).with_operator(along));
+        }
+    }
+    let structure = |filter: Filter, operator: &Operator| -> Design {
+        Channel { operator: operator.clone(), input: Input::Structure, ..filter.into() }.into()
+    };
+    let unit = Operator::from(Normalization::Unit).with_loops(0.0)?;
+    bank.add("whom it is linked to", structure(hops(1), &plain));
+    bank.add("whom its neighbours are linked to", structure(hops(2), &plain));
+    bank.add("where it is in the graph", structure(incumbent(operator).filter(), operator));
+    bank.add("whom it is linked to, unit length", structure(hops(1), &unit));
+    if graph.is_directed() {
+        let out = unit.clone().with_direction(Direction::Out);
+        bank.add("whom it points to", structure(hops(1), &out));
+        bank.add("who points to it", structure(hops(1), &unit.with_direction(Direction::In)));
+    }
+    for relation in graph.relations() {
+        let name = format!("whom it is linked to by {}", relation.name());
+        bank.add(name, structure(hops(1), &plain.clone().with_relation(relation.name())));
+    }
+    let degrees = Channel { input: Input::Degrees, ..Filter::Identity.into() };
+    bank.add_with("its degree", degrees.into(), Kernel::Rbf { gamma: Some(1.0) }, 1.0);
+    Ok(bank.learners)
+}
+
+/// A node's features, those around it up to four steps away, and its degree, side by side.
+fn surroundings() -> Result<Design> {
+    let row = Operator::from(Normalization::Row).with_loops(0.0)?;
+    let hop = |depth: usize| -> Result<Channel> {
+        let filter = if depth == 0 { Filter::Identity } else { Filter::sgc(depth)? };
+        Ok(Channel { operator: row.clone(), ..filter.into() })
+    };
+    let mut channels = (0..=HOPS).map(hop).collect::<Result<Vec<_>>>()?;
+    channels.push(Channel { operator: row, input: Input::Degrees, ..Filter::Identity.into() });
+    Design::new(channels)
+}
+
+struct Bank {
+    learners: Vec<Learner>,
+    intercept: bool,
+    tolerance: Tolerance,
+}
+
+impl Bank {
+    fn add(&mut self, name: impl Into<String>, design: Design) {
+        self.add_with(name, design, Kernel::Linear, 1.0);
+    }
+
+    fn add_rbf(&mut self, name: impl Into<String>, design: Design, width: f64) {
+        self.add_with(name, design, Kernel::Rbf { gamma: None }, width);
+    }
+
+    fn add_with(&mut self, name: impl Into<String>, design: Design, kernel: Kernel, width: f64) {
+        self.learners.push(Learner {
+            name: name.into(),
+            design: design.with_tolerance(self.tolerance),
+            kernel,
+            width,
+            intercept: self.intercept,
+        });
+    }
+}

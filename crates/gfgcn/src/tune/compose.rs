@@ -1,0 +1,170 @@
+//! From a stack to a model: one member per learner, whatever it takes part in.
+//!
+//! A learner's own solution and its part of the sum are linear in the same inputs, so they add up to one predictor:
+//!
+//! ```text
+//! W_c = w_c Fᵀα_c + w_sum Fᵀα_sum / s_c
+//! ```
+
+use super::learn::{Coefficients, Inputs, add, landmark_weights};
+use super::round::{Outcome, Round};
+use crate::driver::{Driver, Rows};
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::model::{Member, Model, Provenance};
+use crate::predictor::Predictor;
+use crate::ridge::{Ridge, Selection};
+
+/// Weights of scores that are smaller than this are nothing.
+const NOTHING: f64 = 1e-12;
+
+/// What a learner's predictor is made of, on either side.
+#[derive(Default)]
+struct Parts {
+    /// Coefficients of the training nodes.
+    dual: Option<Matrix<f64>>,
+    /// Weights of the columns.
+    primal: Option<Matrix<f64>>,
+}
+
+impl Parts {
+    fn add(&mut self, factor: f64, solution: &Coefficients) {
+        match solution {
+            Coefficients::Dual(alpha) => add_to(&mut self.dual, factor, alpha),
+            Coefficients::Primal(weights) => add_to(&mut self.primal, factor, weights),
+        }
+    }
+}
+
+fn add_to(total: &mut Option<Matrix<f64>>, factor: f64, part: &Matrix<f64>) {
+    let total = total.get_or_insert_with(|| Matrix::zeros(part.rows(), part.cols()));
+    add(total, factor, part);
+}
+
+impl Round<'_> {
+    /// The model of a stack with these weights, the last of which is the sum's where there is one; and how much each
+    /// learner has to do with its scores.
+    pub(super) fn compose(
+        &self,
+        outcome: &Outcome,
+        weights: &[f64],
+        accuracy: f64,
+    ) -> Result<(Model, Vec<(String, f64)>)> {
+        let mut parts: Vec<Parts> = outcome.learners.iter().map(|_| Parts::default()).collect();
+        let targets = self.supervision.head.columns();
+        let mut intercept = vec![0.0; targets];
+        let mut lambdas: Vec<f64> = outcome.solved.iter().map(|solved| solved.lambda).collect();
+        let constants = |total: &mut Vec<f64>, weight: f64, constants: &[f64]| {
+            total.iter_mut().zip(constants).for_each(|(total, b)| *total += weight * b);
+        };
+        for (k, solved) in outcome.solved.iter().enumerate().filter(|(k, _)| weights[*k] > NOTHING)
+        {
+            parts[k].add(weights[k], &solved.solution);
+            constants(&mut intercept, weights[k], &solved.intercept);
+        }
+        let of_sum = weights.get(outcome.learners.len()).copied().unwrap_or(0.0);
+        if let Some(sum) = outcome.sum.as_ref().filter(|_| of_sum > NOTHING) {
+            let mut first = 0;
+            for &(k, columns) in &sum.parts {
+                let scale = outcome.scales[k];
+                match &sum.solved.solution {
+                    alpha @ Coefficients::Dual(_) => parts[k].add(of_sum / scale, alpha),
+                    Coefficients::Primal(weights) => {
+                        let own: Vec<usize> = (first..first + columns).collect();
+                        let own = Coefficients::Primal(weights.select_rows(&own));
+                        parts[k].add(of_sum / scale.sqrt(), &own);
+                    }
+                }
+                first += columns;
+                if weights[k] <= NOTHING {
+                    lambdas[k] = sum.solved.lambda / scale;
+                }
+            }
+            constants(&mut intercept, of_sum, &sum.solved.intercept);
+        }
+        let mut members = Vec::new();
+        for (k, parts) in parts.into_iter().enumerate() {
+            let Some(predictor) = self.predictor(outcome, k, parts)? else { continue };
+            let learner = &outcome.learners[k];
+            let kernel = match &predictor {
+                Predictor::Linear { .. } => learner.kernel,
+                Predictor::Kernel { kernel, .. } => *kernel,
+            };
+            let ridge =
+                Ridge { kernel, selection: Selection::LeaveOneOut, intercept: learner.intercept };
+            let (design, lambda) = (learner.design.clone(), lambdas[k]);
+            members.push((k, Member { share: 1.0, design, ridge, lambda, predictor }));
+        }
+        // The constants are those of the whole; they go with the first member.
+        if let Some((_, first)) = members.first_mut() {
+            first.predictor.set_intercept(intercept);
+        }
+        let members = self.with_shares(members)?;
+        let shares =
+            members.iter().map(|(k, member)| (outcome.learners[*k].name.clone(), member.share));
+        let shares = shares.collect();
+        let dataset = self.dataset;
+        let model = Model {
+            members: members.into_iter().map(|(_, member)| member).collect(),
+            head: self.supervision.head.clone(),
+            features: dataset.features().cols(),
+            feature_names: dataset.feature_names().map(<[String]>::to_vec),
+            provenance: Provenance {
+                dataset: dataset.name().to_owned(),
+                fingerprint: dataset.fingerprint(),
+                nodes: dataset.nodes(),
+                training_nodes: self.supervision.train.len(),
+                selection_accuracy: Some(accuracy),
+            },
+        };
+        Ok((model, shares))
+    }
+
+    /// The predictor of a learner, if it has a part in anything.
+    fn predictor(&self, outcome: &Outcome, k: usize, parts: Parts) -> Result<Option<Predictor>> {
+        let (train, context) = (self.supervision.train, self.context);
+        if parts.dual.is_none() && parts.primal.is_none() {
+            return Ok(None);
+        }
+        let zeros = vec![0.0; self.supervision.head.columns()];
+        let mut weights = parts.primal;
+        if let Some(Inputs::Landmarks { rows, landmarks }) = &outcome.landmarks[k] {
+            if let Some(alpha) = &parts.dual {
+                add_to(&mut weights, 1.0, &landmark_weights(rows, alpha, context)?);
+            }
+            let weights = weights.unwrap_or_else(|| Matrix::zeros(rows.cols(), zeros.len()));
+            return Ok(Some(Predictor::Kernel {
+                kernel: landmarks.kernel,
+                scale: Some(landmarks.scale.clone()),
+                support: landmarks.support.to_f32(),
+                coefficients: landmarks.coefficients(weights, context),
+                intercept: zeros,
+            }));
+        }
+        if let Some(alpha) = &parts.dual {
+            let design = std::slice::from_ref(&outcome.learners[k].design);
+            let rows = Rows::of(Vec::new(), self.dataset.nodes());
+            let driver = Driver::new(self.dataset, design, rows, alpha.cols())?;
+            add_to(&mut weights, 1.0, &driver.weights(0, train, alpha, context)?);
+        }
+        Ok(weights.map(|weights| Predictor::linear(weights, zeros)))
+    }
+
+    /// The members with how much each moves the scores of the training nodes, Σ |T_c − mean T_c| of its scores T_c as a
+    /// part of all of them; the largest first.
+    fn with_shares(&self, mut members: Vec<(usize, Member)>) -> Result<Vec<(usize, Member)>> {
+        let (graph, features) = (self.dataset.graph(), self.dataset.features());
+        let mut moved = Vec::new();
+        for (_, member) in &members {
+            let scores = member.scores(graph, features, self.context)?;
+            let mut scores = scores.select_rows(self.supervision.train);
+            let means = scores.column_means();
+            scores.add_to_rows(-1.0, &means);
+            moved.push(scores.as_slice().iter().map(|score| score.abs()).sum::<f64>());
+        }
+        let all = moved.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        members.iter_mut().zip(&moved).for_each(|((_, member), moved)| member.share = moved / all);
+        members.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
+        Ok(members)
+    }
+}

@@ -1,0 +1,215 @@
+//! One base learner on some training nodes: its λ, its left-out scores, its solution.
+
+use super::bank::Learner;
+use crate::context::Context;
+use crate::driver::Filtered;
+use crate::error::{Error, Result};
+use crate::head::Targets;
+use crate::kernel::Kernel;
+use crate::linalg::{Cholesky, gram_of_rows, multiply_transposed};
+use crate::matrix::Matrix;
+use crate::ridge::{Candidate, Problem, RidgePath, best, penalty_grid};
+
+/// Training nodes that others are compared with by a kernel that is not linear, at most.
+pub(super) const LANDMARKS: usize = 1000;
+/// Columns of filtered rows that are in double precision at a time.
+const PANEL: usize = 1024;
+
+/// The rows of the training nodes as a ridge problem sees them: a linear one, whatever the kernel.
+pub(super) enum Inputs {
+    /// The filtered rows themselves, which can be had again in panels.
+    Linear(Filtered),
+    /// Φ = K(·, L) U⁻ᵀ with K(L, L) = U Uᵀ: the kernel as far as the landmarks L know it (Nyström). Ridge regression on Φ
+    /// is exactly left out, as on any other features.
+    Landmarks { rows: Matrix<f64>, landmarks: Landmarks },
+}
+
+/// What nodes are compared with.
+#[derive(Clone)]
+pub(super) struct Landmarks {
+    /// The kernel, its width filled in.
+    pub(super) kernel: Kernel,
+    /// What each column is divided by first.
+    pub(super) scale: Vec<f64>,
+    /// The landmarks' filtered rows, divided.
+    pub(super) support: Matrix<f64>,
+    factor: Cholesky,
+}
+
+impl Landmarks {
+    /// U⁻ᵀ W: from weights of Φ to coefficients of K(·, L).
+    pub(super) fn coefficients(&self, weights: Matrix<f64>, context: &Context) -> Matrix<f64> {
+        self.factor.solve_transposed(weights, context)
+    }
+}
+
+impl Inputs {
+    /// The inputs of a learner; `order` has the positions of the training nodes from which landmarks are drawn.
+    pub(super) fn new(
+        learner: &Learner,
+        filtered: Filtered,
+        order: &[usize],
+        context: &Context,
+    ) -> Result<Self> {
+        if learner.kernel.is_linear() {
+            return Ok(Inputs::Linear(filtered));
+        }
+        let mut rows = filtered.range(0..filtered.rows());
+        // Features of any unit are alike: each column varies by 1. A kernel with a width of its own takes them as they are.
+        let scale = match learner.kernel.is_resolved() {
+            true => vec![1.0; rows.cols()],
+            false => deviations(&rows),
+        };
+        for i in 0..rows.rows() {
+            rows.row_mut(i).iter_mut().zip(&scale).for_each(|(value, scale)| *value /= scale);
+        }
+        let support = rows.select_rows(&landmarks(&rows, order));
+        let kernel = match learner.kernel.resolve(&support) {
+            Kernel::Rbf { gamma: Some(gamma) } => {
+                Kernel::Rbf { gamma: Some(gamma / learner.width) }
+            }
+            other => other,
+        };
+        let mut among = kernel.matrix(&support, &support, context)?;
+        // Landmarks that are nearly alike make the kernel singular; this much more of themselves changes nothing.
+        (0..among.rows()).for_each(|i| among[(i, i)] += 1e-8);
+        let factor = Cholesky::new(among, context)?
+            .map_err(|_| Error::Data("the kernel of the landmarks has no factorisation".into()))?;
+        let values = kernel.matrix(&rows, &support, context)?;
+        let rows = factor.solve_rows(values, context)?;
+        Ok(Inputs::Landmarks { rows, landmarks: Landmarks { kernel, scale, support, factor } })
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        match self {
+            Inputs::Linear(filtered) => filtered.cols(),
+            Inputs::Landmarks { rows, .. } => rows.cols(),
+        }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        match self {
+            Inputs::Linear(filtered) => filtered.rows(),
+            Inputs::Landmarks { rows, .. } => rows.rows(),
+        }
+    }
+
+    /// All rows.
+    pub(super) fn rows(&self) -> Matrix<f64> {
+        match self {
+            Inputs::Linear(filtered) => filtered.range(0..filtered.rows()),
+            Inputs::Landmarks { rows, .. } => rows.clone(),
+        }
+    }
+
+    /// F Fᵀ, a panel of columns at a time.
+    pub(super) fn gram(&self, context: &Context) -> Result<Matrix<f64>> {
+        match self {
+            Inputs::Landmarks { rows, .. } => gram_of_rows(rows, context),
+            Inputs::Linear(filtered) if filtered.cols() <= PANEL => {
+                gram_of_rows(&self.rows(), context)
+            }
+            Inputs::Linear(filtered) => {
+                let mut total = Matrix::zeros(filtered.rows(), filtered.rows());
+                for first in (0..filtered.cols()).step_by(PANEL) {
+                    let columns = first..filtered.cols().min(first + PANEL);
+                    add(&mut total, 1.0, &gram_of_rows(&filtered.columns(columns), context)?);
+                }
+                Ok(total)
+            }
+        }
+    }
+}
+
+/// `total ← total + factor · part`.
+pub(super) fn add(total: &mut Matrix<f64>, factor: f64, part: &Matrix<f64>) {
+    let pairs = total.as_mut_slice().iter_mut().zip(part.as_slice());
+    pairs.for_each(|(total, part)| *total += factor * part);
+}
+
+/// The standard deviation of each column; 1 where it does not vary.
+fn deviations(rows: &Matrix<f64>) -> Vec<f64> {
+    let means = rows.column_means();
+    let mut squares = vec![0.0; rows.cols()];
+    for i in 0..rows.rows() {
+        let pairs = rows.row(i).iter().zip(&means).zip(&mut squares);
+        pairs.for_each(|((value, mean), sum)| *sum += (value - mean) * (value - mean));
+    }
+    let deviation = |sum: f64| (sum / rows.rows() as f64).sqrt();
+    squares.into_iter().map(deviation).map(|d| if d > 1e-9 { d } else { 1.0 }).collect()
+}
+
+/// Positions of rows that are all different, evenly spaced in the given order.
+fn landmarks(rows: &Matrix<f64>, order: &[usize]) -> Vec<usize> {
+    let mut seen = std::collections::HashSet::new();
+    let bits = |&row: &usize| rows.row(row).iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+    let distinct: Vec<usize> = order.iter().copied().filter(|row| seen.insert(bits(row))).collect();
+    let count = distinct.len().min(LANDMARKS);
+    (0..count).map(|k| distinct[k * distinct.len() / count]).collect()
+}
+
+/// What a learner, or the sum of several, made of the training nodes.
+pub(super) struct Solved {
+    pub(super) lambda: f64,
+    pub(super) judged: Candidate,
+    /// Each training node's scores by what was learnt without it, nodes × targets.
+    pub(super) left_out: Matrix<f64>,
+    pub(super) solution: Coefficients,
+    /// One per target.
+    pub(super) intercept: Vec<f64>,
+}
+
+/// The solution on the side it was solved on.
+pub(super) enum Coefficients {
+    /// α, training nodes × targets.
+    Dual(Matrix<f64>),
+    /// W, columns × targets.
+    Primal(Matrix<f64>),
+}
+
+/// Chooses λ and solves; `None` where no λ of the grid gives a solvable system.
+pub(super) fn solve(
+    problem: Problem,
+    targets: &Targets,
+    intercept: bool,
+    context: &Context,
+) -> Result<Option<Solved>> {
+    let dual = matches!(problem, Problem::Dual(_));
+    let path = problem.path(targets.matrix().clone(), None, intercept, context)?;
+    let penalties = penalty_grid(path.scale());
+    let candidates = targets.judge_left_out(&path, &penalties, context)?;
+    let Some(position) = best(&candidates) else { return Ok(None) };
+    let xi = penalties[position];
+    let left_out = left_out_scores(&path, xi, context)?;
+    let solution = path.solve(xi, context)?;
+    Ok(Some(Solved {
+        lambda: xi.recip(),
+        judged: candidates[position].unwrap_or_default(),
+        left_out,
+        solution: match dual {
+            true => Coefficients::Dual(solution.coefficients),
+            false => Coefficients::Primal(solution.coefficients),
+        },
+        intercept: solution.intercept,
+    }))
+}
+
+fn left_out_scores(path: &RidgePath, xi: f64, context: &Context) -> Result<Matrix<f64>> {
+    let scores = path.leave_one_out(
+        &[xi],
+        context,
+        |all: &mut Vec<f64>, _, scores| all.extend_from_slice(scores),
+        |all, part| all.extend(part),
+    )?;
+    let scores = scores.into_iter().next().flatten().unwrap_or_default();
+    Matrix::from_rows(path.targets().rows(), path.targets().cols(), scores)
+}
+
+/// Φᵀ α, from coefficients of the training nodes to weights of the landmarks' columns.
+pub(super) fn landmark_weights(
+    rows: &Matrix<f64>,
+    alpha: &Matrix<f64>,
+    context: &Context,
+) -> Result<Matrix<f64>> {
+    multiply_transposed(rows, alpha, context)
+}

@@ -1,0 +1,328 @@
+//! All learners on one set of training nodes, and the sum of their kernels.
+
+use super::bank::Learner;
+use super::learn::{Inputs, Solved, add, solve};
+use super::stack::{Ballot, Choice};
+use super::{Contender, FILTERED_BYTES, supervision};
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::design::Design;
+use crate::driver::{Driver, Rows, distinct};
+use crate::error::{Error, Result};
+use crate::head::Supervision;
+use crate::kernel::Kernel;
+use crate::matrix::Matrix;
+use crate::ridge::{Problem, no_usable_penalty};
+use crate::split::Split;
+
+/// Systems larger than this are not solved: they take the cube of their size.
+pub(super) const LARGEST_SYSTEM: usize = 4000;
+/// Entries of filtered rows that are more than this are not computed.
+pub(super) const MOST_ENTRIES: usize = 1 << 29;
+
+/// What stays the same while learners are tried.
+pub(super) struct Round<'a> {
+    pub(super) dataset: &'a Dataset,
+    pub(super) supervision: Supervision<'a>,
+    pub(super) context: &'a Context,
+    /// Positions of the training nodes in the order of their keys.
+    order: Vec<usize>,
+}
+
+/// Every learner's solution.
+pub(super) struct Outcome {
+    pub(super) learners: Vec<Learner>,
+    pub(super) solved: Vec<Solved>,
+    /// What the kernel of each is divided by in the sum: the mean of its diagonal.
+    pub(super) scales: Vec<f64>,
+    /// The inputs of those that are compared with landmarks.
+    pub(super) landmarks: Vec<Option<Inputs>>,
+    pub(super) sum: Option<Sum>,
+}
+
+/// The solution for the sum of kernels.
+pub(super) struct Sum {
+    pub(super) solved: Solved,
+    /// Positions of the learners in it, with the columns of each.
+    pub(super) parts: Vec<(usize, usize)>,
+}
+
+/// The sum as it grows.
+enum Growing {
+    Dual(Matrix<f64>),
+    /// Rows of the parts, divided by the roots of their scales.
+    Primal(Vec<Matrix<f64>>),
+    Nothing,
+}
+
+impl<'a> Round<'a> {
+    pub(super) fn new(
+        dataset: &'a Dataset,
+        split: &'a Split,
+        keys: &[u64],
+        context: &'a Context,
+    ) -> Result<Self> {
+        let supervision = supervision(dataset, split)?;
+        let mut order: Vec<usize> = (0..supervision.train.len()).collect();
+        order.sort_by_key(|&position| keys[supervision.train[position]]);
+        Ok(Round { dataset, supervision, context, order })
+    }
+
+    /// The learners that say something on these nodes, to be tried on more: those that count in a stack of them, and the
+    /// incumbent.
+    pub(super) fn survivors(&self, learners: Vec<Learner>) -> Result<Vec<Learner>> {
+        let outcome = self.run_with(learners, false)?;
+        let incumbent = outcome.has_incumbent();
+        let scores = outcome.left_out_scores();
+        let weights = match Ballot::new(&self.supervision.targets, scores, false).choice() {
+            Choice::Stack(weights) => weights,
+            Choice::Incumbent => return Ok(outcome.learners),
+        };
+        let stays = |k: usize, learner: &Learner| {
+            weights[k] > 0.0 || (incumbent && k == 0) || learner.is_own_features()
+        };
+        let all = outcome.learners.into_iter().enumerate();
+        Ok(all.filter(|(k, learner)| stays(*k, learner)).map(|(_, learner)| learner).collect())
+    }
+
+    /// Solves every learner and their sum.
+    pub(super) fn run(&self, learners: Vec<Learner>) -> Result<Outcome> {
+        self.run_with(learners, true)
+    }
+
+    fn run_with(&self, learners: Vec<Learner>, with_sum: bool) -> Result<Outcome> {
+        let train = self.supervision.train.len();
+        let _lease = self.context.memory().reserve(
+            "the search",
+            self.memory(&learners, with_sum),
+            "train on fewer nodes or classes, or use a machine with more memory",
+        )?;
+        let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
+        let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
+        let driver = Driver::new(self.dataset, &designs, rows, 0)?;
+        let columns = |learner: &Learner| learner.columns(self.dataset, train);
+        let all: usize = learners.iter().map(columns).sum();
+        // What does not fit into a system of its own does not fit into that of the sum.
+        let summed = |learner: &Learner| {
+            train.min(all) <= LARGEST_SYSTEM || columns(learner) <= LARGEST_SYSTEM
+        };
+        let together: usize = learners.iter().filter(|l| summed(l)).map(columns).sum();
+        let mut growing = match (with_sum && learners.len() > 1, train <= together) {
+            (true, true) if train <= LARGEST_SYSTEM => Growing::Dual(Matrix::zeros(train, train)),
+            (true, false) if together <= LARGEST_SYSTEM => Growing::Primal(Vec::new()),
+            _ => Growing::Nothing,
+        };
+        let mut outcome = Outcome::empty();
+        let mut parts = Vec::new();
+        for pass in driver.passes(FILTERED_BYTES.min(self.context.memory().free() / 2)) {
+            let filtered = driver.run(pass.clone(), self.context)?;
+            for (design, filtered) in pass.zip(filtered) {
+                for learner in learners.iter().filter(|learner| learner.design == designs[design]) {
+                    let inputs = Inputs::new(learner, filtered.clone(), &self.order, self.context)?;
+                    let part = match &mut growing {
+                        growing if summed(learner) => Some(growing),
+                        _ => None,
+                    };
+                    if let Some(columns) = self.try_out(learner, inputs, part, &mut outcome)? {
+                        parts.push((outcome.learners.len() - 1, columns));
+                    }
+                    self.context.progress().advance();
+                }
+            }
+        }
+        outcome.in_the_order_of(&learners, &mut parts);
+        if parts.len() > 1 {
+            let intercept = outcome.learners.iter().any(|learner| learner.intercept);
+            outcome.sum = self.sum(growing, parts, intercept)?;
+            self.context.progress().advance();
+        }
+        if outcome.learners.is_empty() {
+            return Err(no_usable_penalty());
+        }
+        Ok(outcome)
+    }
+
+    /// Solves one learner and adds it to the sum; its columns, if it was.
+    fn try_out(
+        &self,
+        learner: &Learner,
+        inputs: Inputs,
+        sum: Option<&mut Growing>,
+        outcome: &mut Outcome,
+    ) -> Result<Option<usize>> {
+        let (nodes, columns) = (inputs.nodes(), inputs.columns());
+        let dual = nodes <= columns;
+        let gram = match (&sum, dual) {
+            (Some(Growing::Dual(_)), _) | (_, true) => Some(inputs.gram(self.context)?),
+            _ => None,
+        };
+        let rows = if dual && !matches!(sum, Some(Growing::Primal(_))) {
+            None
+        } else {
+            Some(inputs.rows())
+        };
+        let scale = match (&gram, &rows) {
+            (Some(gram), _) => (0..nodes).map(|i| gram[(i, i)]).sum::<f64>() / nodes as f64,
+            (None, Some(rows)) => rows.as_slice().iter().map(|v| v * v).sum::<f64>() / nodes as f64,
+            (None, None) => 0.0,
+        };
+        if !scale.is_finite() {
+            return Err(Error::Data(
+                "the filtered features overflow single precision; divide the features by a large number first \
+                 (predictions do not depend on their scale)"
+                    .into(),
+            ));
+        }
+        if scale <= 1e-30 {
+            return Ok(None); // nothing there
+        }
+        let mut added = None;
+        match sum {
+            Some(Growing::Dual(total)) => {
+                if let Some(gram) = &gram {
+                    add(total, scale.recip(), gram);
+                    added = Some(columns);
+                }
+            }
+            Some(Growing::Primal(parts)) => {
+                if let Some(rows) = &rows {
+                    let mut part = Matrix::zeros(rows.rows(), rows.cols());
+                    add(&mut part, scale.sqrt().recip(), rows);
+                    parts.push(part);
+                    added = Some(columns);
+                }
+            }
+            _ => {}
+        }
+        let problem = match (dual, gram, rows) {
+            (true, Some(gram), _) => Problem::Dual(gram),
+            (_, _, Some(rows)) => Problem::Primal(rows),
+            _ => return Ok(None),
+        };
+        let targets = &self.supervision.targets;
+        let solved = solve(problem, targets, learner.intercept, self.context)?;
+        let Some(solved) = solved else { return Ok(None) };
+        outcome.learners.push(learner.clone());
+        outcome.solved.push(solved);
+        outcome.scales.push(scale);
+        outcome.landmarks.push(match inputs {
+            Inputs::Linear(_) => None,
+            landmarks => Some(landmarks),
+        });
+        Ok(added)
+    }
+
+    fn sum(
+        &self,
+        growing: Growing,
+        parts: Vec<(usize, usize)>,
+        intercept: bool,
+    ) -> Result<Option<Sum>> {
+        let problem = match growing {
+            Growing::Dual(gram) => Problem::Dual(gram),
+            Growing::Primal(rows) => {
+                Problem::Primal(Matrix::side_by_side(&rows.iter().collect::<Vec<_>>()))
+            }
+            Growing::Nothing => return Ok(None),
+        };
+        let targets = &self.supervision.targets;
+        let solved = solve(problem, targets, intercept, self.context)?;
+        Ok(solved.map(|solved| Sum { solved, parts }))
+    }
+
+    /// Bytes that trying these learners takes, about: the largest system with its factorisation, the sum, and what
+    /// stays of each.
+    fn memory(&self, learners: &[Learner], with_sum: bool) -> u64 {
+        let n = self.supervision.train.len() as u64;
+        let targets = self.supervision.head.columns() as u64;
+        let columns = |learner: &Learner| learner.columns(self.dataset, n as usize) as u64;
+        let one = |learner: &Learner| {
+            let d = columns(learner);
+            let (size, panel) = (n.min(d), d.min(1024));
+            let rows = if d < n { 2 * n * d } else { n * panel };
+            8 * (rows + 3 * n * n.min(d) + size * size + 256 * size) + 4 * n * d
+        };
+        let largest = learners.iter().map(one).max().unwrap_or(0);
+        let sum = if with_sum { 8 * 4 * n * n.min(LARGEST_SYSTEM as u64) } else { 0 };
+        let kept = learners.iter().map(|learner| {
+            let landmarks = if learner.kernel.is_linear() { 0 } else { n * columns(learner) };
+            8 * (landmarks + (n + n.min(columns(learner))) * targets)
+        });
+        largest + sum + kept.sum::<u64>() + 8 * 25 * n.min(LARGEST_SYSTEM as u64) * targets
+    }
+}
+
+impl Outcome {
+    fn empty() -> Self {
+        Outcome {
+            learners: Vec::new(),
+            solved: Vec::new(),
+            scales: Vec::new(),
+            landmarks: Vec::new(),
+            sum: None,
+        }
+    }
+
+    /// Puts the learners, which were solved in the order of what is propagated together, into the one in which they were
+    /// given.
+    fn in_the_order_of(&mut self, given: &[Learner], parts: &mut [(usize, usize)]) {
+        let place = |learner: &Learner| given.iter().position(|other| other == learner);
+        let mut order: Vec<usize> = (0..self.learners.len()).collect();
+        order.sort_by_key(|&k| place(&self.learners[k]));
+        let mut new = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(to, &from)| new[from] = to);
+        parts.iter_mut().for_each(|(learner, _)| *learner = new[*learner]);
+        fn permuted<T>(values: &mut Vec<T>, order: &[usize]) {
+            let mut old: Vec<Option<T>> = values.drain(..).map(Some).collect();
+            values.extend(order.iter().filter_map(|&from| old[from].take()));
+        }
+        permuted(&mut self.learners, &order);
+        permuted(&mut self.solved, &order);
+        permuted(&mut self.scales, &order);
+        permuted(&mut self.landmarks, &order);
+    }
+
+    /// Whether the first learner is the paper's default.
+    pub(super) fn has_incumbent(&self) -> bool {
+        self.learners.first().is_some_and(Learner::is_incumbent)
+    }
+
+    /// The number of learners and their sum.
+    pub(super) fn candidates(&self) -> usize {
+        self.learners.len() + usize::from(self.sum.is_some())
+    }
+
+    /// Left-out scores of all learners and their sum.
+    pub(super) fn left_out_scores(&self) -> Vec<&Matrix<f64>> {
+        let sum = self.sum.iter().map(|sum| &sum.solved.left_out);
+        self.solved.iter().map(|solved| &solved.left_out).chain(sum).collect()
+    }
+
+    /// All candidates, the most accurate first.
+    pub(super) fn board(&self, weights: &[f64]) -> Vec<Contender> {
+        let contender = |name: &str, design: Option<&Design>, kernel, solved: &Solved, weight| {
+            let judged = solved.judged;
+            Contender {
+                name: name.to_owned(),
+                design: design.cloned(),
+                kernel,
+                lambda: solved.lambda,
+                accuracy: judged.accuracy(),
+                squared_error: judged.squared_error / judged.total.max(1) as f64,
+                weight,
+            }
+        };
+        let learners = self.learners.iter().zip(&self.solved).zip(weights);
+        let mut board: Vec<Contender> = learners
+            .map(|((l, solved), &w)| contender(&l.name, Some(&l.design), l.kernel, solved, w))
+            .collect();
+        if let Some(sum) = &self.sum {
+            let weight = weights.last().copied().unwrap_or(0.0);
+            board.push(contender("all together", None, Kernel::Linear, &sum.solved, weight));
+        }
+        board.sort_by(|a, b| {
+            b.accuracy.total_cmp(&a.accuracy).then(a.squared_error.total_cmp(&b.squared_error))
+        });
+        board
+    }
+}
