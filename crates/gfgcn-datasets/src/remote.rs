@@ -93,7 +93,75 @@ pub const REMOTE: &[Remote] = &[
         "data/npz/ms_academic_phy.npz",
         "8d8bc12e29aa67f6753a712080eae81079bd7d01",
     ),
+    heterophilous(
+        "texas",
+        "Texas: web pages",
+        "data/texas.npz",
+        "b164b99e6c3d43e4ab07488ec59bd8c815f90cbc1bd4cf425ce587d2b534d844",
+        28_586,
+    ),
+    heterophilous(
+        "cornell",
+        "Cornell: web pages",
+        "data/cornell.npz",
+        "684c54ba3daa13b0ba1f04a3d6dd1b1175c1ae9bdeb982851fd4ff96d3aac298",
+        30_515,
+    ),
+    heterophilous(
+        "chameleon-filtered",
+        "Chameleon: Wikipedia articles, no duplicates",
+        "data/chameleon_filtered.npz",
+        "bf46f07e1fb5249280447e5fe3100f3e82fc4b93ad1e13ffcfdec924b6ac0bb5",
+        58_924,
+    ),
+    heterophilous(
+        "chameleon-filtered-directed",
+        "Chameleon: no duplicates, with directions",
+        "data/chameleon_filtered_directed.npz",
+        "5a2d40701407188f1661d37a326484b49cc15251e0dedaa7bd380873dac80f21",
+        69_275,
+    ),
+    heterophilous(
+        "chameleon-directed",
+        "Chameleon: with duplicates and directions",
+        "data/chameleon_directed.npz",
+        "34aea6b6888063544232100d53d4aa7e87e37953ec8dd3a7092afb25bb2f0328",
+        191_520,
+    ),
+    heterophilous(
+        "actor",
+        "Actor: actors named on the same pages",
+        "data/actor.npz",
+        "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816",
+        252_956,
+    ),
+    heterophilous(
+        "minesweeper",
+        "Minesweeper: cells of a grid",
+        "data/minesweeper.npz",
+        "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3",
+        135_045,
+    ),
 ];
+
+/// An entry of the heterophilous-graphs collection, which comes with ten splits each.
+const fn heterophilous(
+    name: &'static str,
+    title: &'static str,
+    path: &'static str,
+    hex: &'static str,
+    bytes: u64,
+) -> Remote {
+    let pin = Pin::Sha256 { hex, bytes };
+    Remote {
+        name,
+        title,
+        repository: "yandex-research/heterophilous-graphs",
+        branch: "main",
+        path,
+        pin,
+    }
+}
 
 /// An entry of the gnn-benchmark collection, whose files are pinned by their ids in git.
 const fn gnn_benchmark(
@@ -154,6 +222,10 @@ mod tests {
         assert_eq!(
             find("coauthor-cs").unwrap().url_at("http://mirror.example/github/"),
             "http://mirror.example/github/shchur/gnn-benchmark/master/data/npz/ms_academic_cs.npz"
+        );
+        assert_eq!(
+            find("chameleon_filtered").unwrap().url(),
+            "https://raw.githubusercontent.com/yandex-research/heterophilous-graphs/main/data/chameleon_filtered.npz"
         );
     }
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 /// The file comes from its public repository and is kept only if its hash is the expected one.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// cora-ml, amazon-computers, amazon-photo, coauthor-cs or coauthor-physics
+    /// A name that gfgcn data list shows as one to download, such as cora-ml or texas
     name: String,
     /// Fetch from another server that keeps the paths of raw.githubusercontent.com
     #[arg(long, value_name = "URL")]

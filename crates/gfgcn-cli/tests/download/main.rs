@@ -2,6 +2,7 @@
 //! failure the folder must be as it was. No other address is ever contacted.
 
 mod answers;
+mod published;
 mod server;
 mod stopping;
 mod target;
