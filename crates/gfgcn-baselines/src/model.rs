@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub enum Method {
     /// Kernel ridge regression on filtered features.
     ClosedForm(Filter),
+    /// The same on the features as they are: what can be known without the graph.
+    Features,
     /// Everything else.
     Trained(Baseline),
 }
@@ -25,7 +27,7 @@ pub enum Method {
 impl Method {
     /// The names of all models. Those in closed form have the filter's name after `gf`; a filter's name by itself is
     /// the logistic regression on it.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 13] = [
         "gfsgc",
         "gfssgc",
         "gfdgc",
@@ -38,6 +40,7 @@ impl Method {
         "sgc",
         "ssgc",
         "dgc",
+        "features",
     ];
 
     /// The model of a name. `given` is asked for each parameter that it has, such as `depth`, `tau`, `hidden` or
@@ -46,6 +49,9 @@ impl Method {
     /// # Errors
     /// A name that is none of [`Method::NAMES`], or a parameter out of its range.
     pub fn named(name: &str, mut given: impl FnMut(&'static str) -> Option<f64>) -> Result<Self> {
+        if name == "features" {
+            return Ok(Method::Features);
+        }
         if let Some(filter) = name.strip_prefix("gf") {
             return Filter::named(filter, given).map(Method::ClosedForm);
         }
@@ -81,7 +87,17 @@ impl Method {
     pub fn name(&self) -> &'static str {
         match self {
             Method::ClosedForm(filter) => filter.model_name(),
+            Method::Features => "features",
             Method::Trained(baseline) => baseline.name(),
+        }
+    }
+
+    /// K, where there is one.
+    pub fn depth(&self) -> Option<usize> {
+        match self {
+            Method::ClosedForm(filter) => Some(filter.depth()),
+            Method::Features => None,
+            Method::Trained(baseline) => Some(baseline.depth()),
         }
     }
 
@@ -89,14 +105,24 @@ impl Method {
     pub fn filter(&self) -> Option<Filter> {
         match self {
             Method::ClosedForm(filter) => Some(*filter),
+            Method::Features => None,
             Method::Trained(baseline) => baseline.filter(),
+        }
+    }
+
+    /// The filter of a model in closed form; [`Method::Features`] has one that changes nothing.
+    pub fn closed_form(&self) -> Option<Filter> {
+        match self {
+            Method::ClosedForm(filter) => Some(*filter),
+            Method::Features => Some(Filter::ssgc(1, 1.0).expect("τ = 1 is in its range")),
+            Method::Trained(_) => None,
         }
     }
 
     /// The model that is trained, if it is not in closed form.
     pub fn trained(&self) -> Option<Baseline> {
         match self {
-            Method::ClosedForm(_) => None,
+            Method::ClosedForm(_) | Method::Features => None,
             Method::Trained(baseline) => Some(*baseline),
         }
     }
@@ -217,5 +243,8 @@ mod tests {
         );
         assert!(Method::named("gcn", |p| (p == "depth").then_some(0.0)).is_err());
         assert!(Method::named("gcn", |p| (p == "hidden").then_some(2.5)).is_err());
+        let features = Method::named("features", |_| None).unwrap();
+        assert!(features.closed_form().unwrap().ignores_graph());
+        assert_eq!((features.depth(), features.filter(), features.trained()), (None, None, None));
     }
 }

@@ -8,7 +8,7 @@ use crate::subject::{Model, Scope, Subject, ridge};
 use gfgcn::Result;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::metrics::Summary;
-use gfgcn_baselines::{DataKey, Method, Trainer, Training};
+use gfgcn_baselines::{DataKey, Trainer, Training};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -122,23 +122,18 @@ fn seconds(
     let key = TimeKey { data: &subject.key, model, depth, threads, what: "seconds" };
     let what = format!("time of {}, K = {depth}", model.name());
     let training = Training::default();
-    let steps = match model.at(depth) {
-        Method::ClosedForm(_) => 1,
-        Method::Trained(_) => training.epochs,
-    };
+    let method = model.at(depth);
+    let steps = if method.trained().is_some() { training.epochs } else { 1 };
     lab.once(&what, subject, steps, &key, || {
         let clock = Instant::now();
-        let time = match model.at(depth) {
-            Method::ClosedForm(filter) => {
-                let (designs, splits) = (vec![filter.into()], vec![split.clone()]);
-                let evaluation = Evaluation { designs, splits, ridge: ridge() };
-                evaluation.run(dataset, &lab.context)?[0].times.fit
-            }
-            Method::Trained(baseline) => {
-                let splits = std::slice::from_ref(split);
-                let trainer = Trainer::new(dataset, baseline, training, splits, &lab.context)?;
-                trainer.train(split, 0, &lab.context)?.train_time
-            }
+        let time = if let Some(baseline) = method.trained() {
+            let splits = std::slice::from_ref(split);
+            let trainer = Trainer::new(dataset, baseline, training, splits, &lab.context)?;
+            trainer.train(split, 0, &lab.context)?.train_time
+        } else {
+            let designs = method.closed_form().into_iter().map(Into::into).collect();
+            let evaluation = Evaluation { designs, splits: vec![split.clone()], ridge: ridge() };
+            evaluation.run(dataset, &lab.context)?[0].times.fit
         };
         Ok(Seconds { training: time.as_secs_f64(), total: clock.elapsed().as_secs_f64() })
     })

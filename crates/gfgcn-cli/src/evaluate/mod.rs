@@ -37,7 +37,7 @@ use std::time::Instant;
   gfgcn evaluate citeseer --models gfsgc --depths 2,128 --select validation
   gfgcn evaluate pubmed --public-split --row-normalize --all-nodes --select validation
   gfgcn evaluate my-folder --ratio 3:1:6 --kernel rbf --json
-  gfgcn evaluate texas --official-splits
+  gfgcn evaluate texas --official-splits --models features,gfssgc
   gfgcn evaluate cora --models gcn,gat,sgc,gfsgc --depths 2,8")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -84,28 +84,22 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let whole = arguments.source.load(global, output)?;
     let (dataset, splits) = arguments.prepare(whole)?;
     let start = Instant::now();
-    let (fitted, plan) = arguments.fit(closed_forms(&methods), &dataset, &splits, output)?;
+    let filters = methods.iter().filter_map(Method::closed_form).collect();
+    let (fitted, plan) = arguments.fit(filters, &dataset, &splits, output)?;
     let models = methods.iter().filter_map(Method::trained).collect();
     let trained = arguments.train(models, &dataset, &splits, training, output)?;
     // Both come in the order of what was asked for.
     let (mut fitted, mut trained) = (fitted.iter(), trained.iter());
     let row = |method: &Method| match method {
-        Method::ClosedForm(_) => fitted.next().map(Row::fitted),
+        Method::ClosedForm(_) | Method::Features => {
+            fitted.next().map(|result| Row::fitted(method, result))
+        }
         Method::Trained(_) => trained.next().map(Row::trained),
     };
     let rows = methods.iter().filter_map(row).collect();
     let elapsed = start.elapsed();
     let report = Report::new(arguments, training, &dataset, splits.len(), rows, plan, elapsed);
     output.report(&report, Report::text)
-}
-
-/// The filters of the models in closed form.
-fn closed_forms(methods: &[Method]) -> Vec<Filter> {
-    let of_method = |method: &Method| match method {
-        Method::ClosedForm(filter) => Some(*filter),
-        Method::Trained(_) => None,
-    };
-    methods.iter().filter_map(of_method).collect()
 }
 
 impl Arguments {
@@ -144,7 +138,7 @@ impl Arguments {
             ),
             (
                 settings.closed_form_only().or(self.explain.then_some("--explain")),
-                !closed_forms(methods).is_empty(),
+                methods.iter().any(|method| method.closed_form().is_some()),
                 "unless --models names one in closed form, such as gfsgc",
             ),
             (

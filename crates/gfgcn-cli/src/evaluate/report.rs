@@ -11,7 +11,7 @@ use gfgcn::graph::Operator;
 use gfgcn::metrics::Summary;
 use gfgcn::split::Ratio;
 use gfgcn::{Ridge, RowScaling};
-use gfgcn_baselines::{Baseline, Logistic, ModelRuns, Run, Training};
+use gfgcn_baselines::{Baseline, Logistic, Method, ModelRuns, Run, Training};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -51,7 +51,8 @@ struct Protocol {
 #[derive(Serialize)]
 pub(super) struct Row {
     model: &'static str,
-    depth: usize,
+    /// K, where the model has one.
+    depth: Option<usize>,
     /// In percent.
     accuracy: Summary,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,16 +173,17 @@ impl Report {
         closed_form * self.protocol.splits
     }
 
-    /// Models down, depths across.
+    /// Models down, depths across; those without a depth in a column of their own.
     fn table(&self) -> String {
-        let mut depths: Vec<usize> = self.results.iter().map(|row| row.depth).collect();
+        let mut depths: Vec<Option<usize>> = self.results.iter().map(|row| row.depth).collect();
         depths.sort_unstable();
         depths.dedup();
         let mut models: Vec<&str> = self.results.iter().map(|row| row.model).collect();
         models.dedup();
         let best = self.results.iter().map(|row| row.rounded()).fold(f64::MIN, f64::max);
         let mut header = vec!["model".to_owned()];
-        header.extend(depths.iter().map(|depth| format!("K={depth}")));
+        let name = |depth: &Option<usize>| depth.map_or_else(|| "–".into(), |k| format!("K={k}"));
+        header.extend(depths.iter().map(name));
         let rows = models.iter().map(|&model| {
             let mut cells = vec![model.to_owned()];
             cells.extend(depths.iter().map(|&depth| {
@@ -231,11 +233,10 @@ fn overshoots(filter: &Filter) -> bool {
 }
 
 impl Row {
-    pub(super) fn fitted(result: &Evaluated) -> Self {
-        let filter = result.design.filter();
+    pub(super) fn fitted(method: &Method, result: &Evaluated) -> Self {
         Row {
-            model: filter.model_name(),
-            depth: filter.depth(),
+            model: method.name(),
+            depth: method.depth(),
             accuracy: result.accuracy(),
             lambda_median: Some(result.lambda_median()),
             trained: None,
@@ -244,7 +245,7 @@ impl Row {
                 fit: result.times.fit.as_secs_f64(),
                 predict: result.times.predict.as_secs_f64(),
             },
-            overshoots: overshoots(&filter),
+            overshoots: overshoots(&result.design.filter()),
         }
     }
 
@@ -253,7 +254,7 @@ impl Row {
         let sum = |part: fn(&Run) -> f64| outcome.runs.iter().map(part).sum();
         Row {
             model: model.name(),
-            depth: model.depth(),
+            depth: Some(model.depth()),
             accuracy: outcome.accuracy(),
             lambda_median: None,
             trained: Some(Trained { model, runs: outcome.runs.len(), from_cache: outcome.known }),

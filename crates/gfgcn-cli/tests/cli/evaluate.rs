@@ -103,3 +103,29 @@ fn predict_gives_the_labels_that_evaluate_scored() {
         assert!((predicted - evaluated).abs() < 1e-9, "{model}: {predicted}, {evaluated}");
     }
 }
+
+/// SSGC with τ = 1 keeps nothing but a node's own features, whatever its depth.
+#[test]
+fn features_are_a_model_without_graph_and_depth() {
+    let sandbox = Sandbox::new();
+    let common = "evaluate cora --splits 2 --seed 3";
+    let arguments = format!("{common} --models gfsgc,features --depths 2,4");
+    let report = without_seconds(sandbox.json(&arguments));
+    let rows = report["results"].as_array().unwrap();
+    let models: Vec<_> = rows.iter().map(|row| (&row["model"], &row["depth"])).collect();
+    let (gfsgc, features) = ("gfSGC".into(), "features".into());
+    assert_eq!(models, [(&gfsgc, &2.into()), (&gfsgc, &4.into()), (&features, &Value::Null)]);
+    let own = sandbox.json(&format!("{common} --models gfssgc --depths 7 --tau 1"));
+    assert_eq!(rows[2]["accuracy"], own["results"][0]["accuracy"]);
+    assert_eq!(rows[2]["lambda_median"], own["results"][0]["lambda_median"]);
+    let text = sandbox.ok(&arguments);
+    let columns = |start: &str| {
+        let line = text.lines().find(|line| line.starts_with(start)).unwrap();
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(columns("model"), ["model", "–", "K=2", "K=4"]);
+    let mean = rows[2]["accuracy"]["mean"].as_f64().unwrap();
+    let [_, cell] = &columns("features")[..] else { panic!("one value: {text}") };
+    assert!(cell.starts_with(&format!("{mean:.1}±")), "{mean}: {text}");
+    assert!(text.contains("6 models fitted"), "{text}");
+}

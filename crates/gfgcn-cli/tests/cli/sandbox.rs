@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::SystemTime;
@@ -12,6 +13,20 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gfgcn");
 
 /// The classes of [`Sandbox::communities`].
 pub(crate) const CLASSES: [&str; 2] = ["ants", "bees"];
+
+/// A published archive beside the checkout or in `GFGCN_DATA`; `None`, said aloud, without.
+pub(crate) fn published(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("GFGCN_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
+        PathBuf::from,
+    );
+    let path = folder.join(format!("{name}.npz"));
+    if path.is_file() {
+        return Some(path);
+    }
+    let _ = writeln!(std::io::stderr(), "skipped: there is no {name}.npz in GFGCN_DATA");
+    None
+}
 
 /// How a run ended.
 #[derive(Debug)]

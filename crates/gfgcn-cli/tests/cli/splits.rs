@@ -1,9 +1,8 @@
 //! Splits that come with the data: all of them are kept, shown and evaluated.
 
 use crate::evaluate::without_seconds;
-use crate::sandbox::{CLASSES, Run, Sandbox};
+use crate::sandbox::{self, CLASSES, Run, Sandbox};
 use serde_json::{Value, json};
-use std::path::Path;
 
 const PARTS: [&str; 3] = ["train", "val", "test"];
 
@@ -27,9 +26,16 @@ fn three_splits() -> Sandbox {
         let rows: String = nodes().map(|(c, k)| format!("{c}-{k},{}\n", part(k, split))).collect();
         sandbox.write(&format!("{split}.csv"), &rows);
     }
-    // Features that say too little, so that accuracies differ.
-    let features: String = nodes().map(|(c, k)| format!("{c}-{k},{},1\n", k % 3)).collect();
-    sandbox.write("folder/features.csv", &format!("id,legs,wings\n{features}"));
+    // Features that say too little, so that accuracies differ: digits of π and e, and of √2 and √3.
+    let digits = |class: &str| match class == CLASSES[0] {
+        true => ["31415926", "14142135"],
+        false => ["27182818", "17320508"],
+    };
+    let features: String = nodes()
+        .map(|(c, k)| (c, k, digits(c)))
+        .map(|(c, k, [a, b])| format!("{c}-{k},{},{},1\n", &a[k..=k], &b[k..=k]))
+        .collect();
+    sandbox.write("folder/features.csv", &format!("id,legs,wings,one\n{features}"));
     sandbox
 }
 
@@ -40,7 +46,7 @@ fn accuracy(report: &Value) -> f64 {
 #[test]
 fn official_splits_are_all_run() {
     let sandbox = three_splits();
-    let model = "--models gfsgc --depths 2 --lambda 0.1";
+    let model = "--models features --lambda 0.001";
     let each = [0, 1, 2].map(|split| {
         accuracy(&sandbox.json(&format!("evaluate folder {model} --split {split}.csv")))
     });
@@ -83,7 +89,7 @@ fn conversions_keep_every_split() {
     assert_eq!(original["split"], parts);
     let text = sandbox.ok("data info folder");
     assert!(text.contains("3, each 4 train, 4 validation, 8 test"), "{text}");
-    let evaluate = "--models gfsgc --depths 2 --lambda 0.1 --official-splits";
+    let evaluate = "--models features --lambda 0.001 --official-splits";
     let expected = sandbox.json(&format!("evaluate folder {evaluate}"));
     sandbox.ok("data convert folder a.npz");
     for format in ["csv", "tsv", "parquet"] {
@@ -132,16 +138,13 @@ fn one_split_is_needed_where_one_model_is_trained() {
 /// Ridge on the features of Texas, and the paper's filter, as measured elsewhere (see the archive's collection).
 #[test]
 fn the_splits_of_a_published_archive_are_run() {
-    let local = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local/texas.npz");
-    if !local.is_file() {
-        eprintln!("skipped: there is no texas.npz beside the checkout");
-        return;
-    }
-    let texas = local.display().to_string();
+    let Some(texas) = sandbox::published("texas") else { return };
     let sandbox = Sandbox::new();
-    let report =
-        sandbox.json(&format!("evaluate {texas} --official-splits --models gfssgc --depths 8"));
+    let arguments = "--official-splits --models gfssgc,features --depths 8";
+    let report = sandbox.json(&format!("evaluate {} {arguments}", texas.display()));
     assert_eq!((&report["nodes"], &report["edges"]), (&183.into(), &279.into()));
     assert_eq!(report["protocol"]["splits"], 10);
+    let features = report["results"][1]["accuracy"]["mean"].as_f64().unwrap();
     assert!((accuracy(&report) - 56.0).abs() < 2.0, "{report}");
+    assert!((features - 82.2).abs() < 2.0, "{report}");
 }
