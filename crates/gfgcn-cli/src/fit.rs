@@ -5,7 +5,7 @@ use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
 use crate::settings::{Settings, accuracy_name, depth};
 use crate::source::{Source, SplitSource, Target};
-use crate::training::Searched;
+use crate::training::{Searched, TrainOn};
 use crate::{shown, training};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -46,14 +46,17 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     split: SplitSource,
     #[command(flatten)]
+    train_on: TrainOn,
+    #[command(flatten)]
     settings: Settings,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let given = arguments.classifier()?;
+    arguments.train_on.check_given(&arguments.split, arguments.settings.ridge().selection)?;
     arguments.target.check(&arguments.source.files())?;
     let dataset = arguments.source.load(global, output)?;
-    let split = training::nodes(&arguments.split, &dataset, output)?;
+    let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     let search = arguments.settings.common().search();
     let plan = match (arguments.explain, &given) {
         (false, _) => None,

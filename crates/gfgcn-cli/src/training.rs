@@ -5,22 +5,95 @@ use crate::output::{Output, Percent, seconds};
 use crate::progress::{self, Unit};
 use crate::shown;
 use crate::source::SplitSource;
+use clap::{Args, ValueEnum};
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
+use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::tune::{Search, Times, Tuned};
-use gfgcn::{Classifier, Model};
+use gfgcn::{Classifier, Error, Model, Result};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
 
+/// Which parts of a split train.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct TrainOn {
+    /// Parts of a split to train on: the validation part too, where nothing is chosen by it
+    #[arg(long, value_enum, value_name = "PARTS", default_value_t = Parts::Train)]
+    train_on: Parts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+pub(crate) enum Parts {
+    #[serde(rename = "train")]
+    #[value(name = "train")]
+    Train,
+    #[serde(rename = "train+validation")]
+    #[value(name = "train+validation")]
+    TrainAndValidation,
+}
+
+impl TrainOn {
+    const OPTION: &str = "--train-on";
+
+    pub(crate) fn parts(self) -> Parts {
+        self.train_on
+    }
+
+    /// Refuses to train on a validation part that something else needs, which is named.
+    pub(crate) fn check(self, needed: Option<&str>) -> Result<()> {
+        match (self.train_on, needed) {
+            (Parts::TrainAndValidation, Some(needed)) => {
+                let expected = format!("train where the validation part is needed: {needed}");
+                Err(Error::parameter(Self::OPTION, "train+validation", expected))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`TrainOn::check`], for a model that is trained on a split, if one is given.
+    pub(crate) fn check_given(self, source: &SplitSource, selection: Selection) -> Result<()> {
+        if self.train_on == Parts::TrainAndValidation && !source.is_given() {
+            let when = "left out unless a split is given: without one, all labelled nodes train";
+            return Err(Error::parameter(Self::OPTION, "given", when));
+        }
+        self.check(validation_chooses(selection))
+    }
+
+    /// The splits to train on.
+    ///
+    /// # Errors
+    /// If validation parts should train, but there are none.
+    pub(crate) fn apply(self, splits: Vec<Split>) -> Result<Vec<Split>> {
+        if self.train_on == Parts::Train {
+            return Ok(splits);
+        }
+        if splits.iter().all(|split| split.validation().is_empty()) {
+            return Err(Error::Data(format!(
+                "there is no validation part to train on; leave out {}",
+                Self::OPTION
+            )));
+        }
+        Ok(splits.iter().map(Split::training_on_validation).collect())
+    }
+}
+
+/// Where λ is chosen on the validation part, how that is said.
+pub(crate) fn validation_chooses(selection: Selection) -> Option<&'static str> {
+    (selection == Selection::Validation).then_some("--select validation chooses λ by it")
+}
+
 /// The split that was asked for, or all labelled nodes.
 pub(crate) fn nodes(
     source: &SplitSource,
+    train_on: TrainOn,
     dataset: &Dataset,
     output: &Output,
 ) -> anyhow::Result<Split> {
-    let split = match source.load_one(dataset)? {
+    let given = source.load_one(dataset)?;
+    let given = given.map(|split| train_on.apply(vec![split])).transpose()?;
+    let split = match given.and_then(|mut splits| splits.pop()) {
         Some(split) => split,
         None => Split::all_labelled(dataset.labels()).map_err(|e| e.in_file(dataset.name()))?,
     };

@@ -3,13 +3,14 @@
 use crate::output::{Output, count, lambda, pairs, seconds, table};
 use crate::settings::Common;
 use crate::source::{Source, SplitSource, check_output};
-use crate::training::Searched;
+use crate::training::{Searched, TrainOn};
 use crate::{Global, shown, training};
 use clap::Args;
 use gfgcn::Design;
 use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
 use gfgcn::kernel::Kernel;
+use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::tune::{Contender, Tuned};
 use serde::Serialize;
@@ -43,15 +44,18 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     split: SplitSource,
     #[command(flatten)]
+    train_on: TrainOn,
+    #[command(flatten)]
     common: Common,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
+    arguments.train_on.check_given(&arguments.split, Selection::LeaveOneOut)?;
     if let Some(path) = &arguments.save {
         check_output(path, arguments.force, &arguments.source.files())?;
     }
     let dataset = arguments.source.load(global, output)?;
-    let split = training::nodes(&arguments.split, &dataset, output)?;
+    let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     let search = arguments.common.search();
     let plan = arguments.explain.then(|| search.explain(&dataset, &split)).transpose()?;
     plan.iter().for_each(|plan| output.plan(plan));

@@ -9,6 +9,7 @@ use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::settings::{Settings, depth};
 use crate::source::Source;
+use crate::training::{TrainOn, validation_chooses};
 use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::data::Dataset;
@@ -63,6 +64,8 @@ pub(crate) struct Arguments {
     depths: Vec<usize>,
     #[command(flatten)]
     splits: SplitSettings,
+    #[command(flatten)]
+    train_on: TrainOn,
     /// Seed of the first split and of the first run; the others follow [default: 0]
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -116,6 +119,10 @@ impl Arguments {
             }
         }
         self.refuse_idle_options(&methods)?;
+        let trained = methods.iter().any(|method| method.trained().is_some());
+        let stopped = trained.then_some("models that are trained may stop by it");
+        let chosen = validation_chooses(self.settings.ridge().selection);
+        self.train_on.check(stopped.or(chosen))?;
         Ok(methods)
     }
 
@@ -241,6 +248,6 @@ impl Arguments {
             Origin::Stratified => self.splits.draw(&dataset, self.seed())?,
             Origin::Given | Origin::Official => given,
         };
-        Ok((dataset, splits))
+        Ok((dataset, self.train_on.apply(splits)?))
     }
 }

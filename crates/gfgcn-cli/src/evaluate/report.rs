@@ -3,6 +3,7 @@
 use super::Arguments;
 use super::splits::Origin;
 use crate::output::{count, highlighted, seconds, table};
+use crate::training::Parts;
 use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
 use gfgcn::evaluation::Evaluated;
@@ -35,6 +36,7 @@ struct Protocol {
     nodes: &'static str,
     split: Origin,
     splits: usize,
+    train_on: Parts,
     ratio: Option<Ratio>,
     seed: Option<u64>,
     operator: Operator,
@@ -102,6 +104,7 @@ impl Report {
                 nodes: if arguments.takes_all_nodes() { "all nodes" } else { "largest component" },
                 split,
                 splits,
+                train_on: arguments.train_on.parts(),
                 ratio: arguments.splits.ratio(),
                 seed: (split == Origin::Stratified || any_trained).then_some(arguments.seed()),
                 operator: arguments.settings.operator(),
@@ -127,6 +130,9 @@ impl Report {
             _ => format!("{} given splits", p.splits),
         };
         let mut how = vec![split];
+        if p.train_on == Parts::TrainAndValidation {
+            how.push("validation parts train too".to_owned());
+        }
         if self.fitted() > 0 {
             let selection = p.ridge.selection.description();
             how.push(format!("{selection}, {} kernel", p.ridge.kernel));

@@ -88,6 +88,28 @@ const WORDS: &[Case] = &[
     ("evaluate folder --models gfsgc,gcn --tau 0.1", USAGE, &["--tau", "gfssgc or ssgc"]),
     ("evaluate folder --models features --tau 0.1", USAGE, &["--tau", "gfssgc or ssgc"]),
     ("evaluate folder --models features --epochs 9", USAGE, &["--epochs", "one that is trained"]),
+    ("evaluate folder --train-on test", USAGE, &["'test'", "train, train+validation"]),
+    (
+        "evaluate folder --train-on train+validation --select validation",
+        USAGE,
+        &["--train-on", "--select validation chooses λ by it"],
+    ),
+    (
+        "evaluate folder --train-on train+validation --models gfsgc,gcn",
+        USAGE,
+        &["--train-on", "models that are trained"],
+    ),
+    (
+        "fit folder -o x --train-on train+validation",
+        USAGE,
+        &["--train-on", "unless a split is given"],
+    ),
+    ("tune folder --train-on train+validation", USAGE, &["--train-on", "unless a split is given"]),
+    (
+        "fit cora --public-split -o x --train-on train+validation --select validation",
+        USAGE,
+        &["--train-on", "--select validation chooses λ by it"],
+    ),
     ("fit folder -o x --model features", USAGE, &["'features'", "gfsgc, gfssgc, gfdgc"]),
     ("evaluate folder --models sgc --time 3", USAGE, &["--time", "gfdgc or dgc"]),
     ("evaluate cora --split s.csv --ratio 1:1:8", USAGE, &["--ratio", "--split"]),

@@ -135,6 +135,37 @@ fn one_split_is_needed_where_one_model_is_trained() {
     );
 }
 
+/// The same as a split in which those nodes train and none validates.
+#[test]
+fn validation_parts_may_train() {
+    let sandbox = three_splits();
+    let joined = sandbox.read("folder/split.csv").replace("val", "train");
+    sandbox.write("joined.csv", &joined);
+    let model = "--models features --lambda 0.001";
+    let report = |options: &str| sandbox.json(&format!("evaluate folder {model} {options}"));
+    let expected = report("--split joined.csv");
+    assert_eq!(expected["protocol"]["train_on"], "train");
+    let joined = report("--official-splits --train-on train+validation");
+    assert_eq!(joined["protocol"]["train_on"], "train+validation");
+    assert_eq!(joined["results"][0]["accuracy"], expected["results"][0]["accuracy"]);
+    let alone = report("--official-splits --train-on train");
+    assert_ne!(joined["results"][0]["accuracy"], alone["results"][0]["accuracy"]);
+    let text = sandbox.ok(&format!("evaluate folder {model} --train-on train+validation"));
+    assert!(text.contains("; validation parts train too; "), "{text}");
+    for (command, nodes) in [("fit folder -o m --depth 2 --force", 4), ("tune folder", 4)] {
+        let trained = |options: &str| {
+            sandbox.json(&format!("{command} --public-split {options}"))["training_nodes"].clone()
+        };
+        assert_eq!(
+            (trained(""), trained("--train-on train+validation")),
+            (nodes.into(), (2 * nodes).into())
+        );
+    }
+    let run = sandbox.run("evaluate folder --split joined.csv --train-on train+validation");
+    assert_eq!(run.status, Some(3), "{run:?}");
+    assert!(run.stderr.contains("no validation part to train on"), "{run:?}");
+}
+
 /// Ridge on the features of Texas, and the paper's filter, as measured elsewhere (see the archive's collection).
 #[test]
 fn the_splits_of_a_published_archive_are_run() {

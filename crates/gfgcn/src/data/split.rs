@@ -192,6 +192,12 @@ impl Split {
         )))
     }
 
+    /// With the validation part in the training part, for work that chooses nothing by it.
+    #[must_use]
+    pub fn training_on_validation(&self) -> Split {
+        Split::in_order([&self.train[..], &self.validation].concat(), Vec::new(), self.test.clone())
+    }
+
     /// Restricts the split to some nodes out of `total`, renumbered by their position. The
     /// training part may come out empty.
     pub(crate) fn select(&self, nodes: &[usize], total: usize) -> Split {
@@ -388,6 +394,12 @@ mod tests {
         let ratio = Ratio::new(1.0, 0.0, 2.0).unwrap();
         let error = Split::stratified(&labels, ratio, 0).unwrap_err().to_string();
         assert!(error.contains("\"rare\" (1 nodes)"), "{error}");
+    }
+
+    #[test]
+    fn the_validation_part_may_train() {
+        let split = Split::new(5, vec![3, 0], vec![1], vec![4]).unwrap().training_on_validation();
+        assert_eq!(split, Split::new(5, vec![0, 1, 3], vec![], vec![4]).unwrap());
     }
 
     #[test]
