@@ -6,6 +6,7 @@ use crate::errors::raise;
 use crate::settings::{DesignSettings, RidgeSettings, add_filter, operator};
 use crate::work;
 use gfgcn::evaluation::Evaluation;
+use gfgcn::head::Objective;
 use gfgcn::metrics::Summary;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::tune::Search;
@@ -58,7 +59,7 @@ pub(crate) fn evaluate<'py>(
                 })
                 .collect::<gfgcn::Result<_>>()?,
         };
-        Evaluation { designs, splits, ridge }.run(data, context)
+        Evaluation { designs, splits, ridge, objective: Objective::default() }.run(data, context)
     })?;
     let rows = PyList::empty(py);
     for outcome in outcomes {
@@ -66,7 +67,7 @@ pub(crate) fn evaluate<'py>(
         let filter = outcome.design.filter();
         row.set_item("model", filter.model_name())?;
         add_filter(&row, filter)?;
-        let Summary { mean, std_error, .. } = outcome.accuracy();
+        let Summary { mean, std_error, .. } = outcome.score();
         row.set_item("accuracy", mean)?;
         row.set_item("std_error", std_error)?;
         row.set_item("lam", outcome.lambda_median())?;

@@ -4,7 +4,7 @@
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use gfgcn::context::Context;
 use gfgcn::graph::{Graph, Operator};
-use gfgcn::head::Head;
+use gfgcn::head::{Head, Truth};
 use gfgcn::linalg::{Cholesky, Tridiagonal, gram_of_columns, gram_of_rows};
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::{RidgePath, penalty_grid};
@@ -73,7 +73,7 @@ fn path(c: &mut Criterion) {
     let context = Context::default();
     let classes = (0..TRAIN).map(|i| Some((scrambled(i) % CLASSES as u64) as u32)).collect();
     let head = Head::classes((0..CLASSES).map(|class| class.to_string()).collect());
-    let targets = head.targets(classes);
+    let targets = Truth::of_classes(&head, classes);
     let features = Matrix::from_fn(TRAIN, FEATURES, value);
     let path = RidgePath::primal(features, targets.matrix().clone(), None, false, &context);
     let path = path.expect("never cancelled");

@@ -9,7 +9,7 @@ use gfgcn::driver::{Driver, Rows};
 use gfgcn::evaluation::{Evaluated, Evaluation};
 use gfgcn::filter::Filter;
 use gfgcn::graph::Operator;
-use gfgcn::head::{Head, Targets};
+use gfgcn::head::{Head, Objective, Truth};
 use gfgcn::linalg::multiply;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
@@ -133,11 +133,12 @@ pub(crate) fn sweep(data: &Path, splits: &Path) -> Result<()> {
             .collect::<gfgcn::Result<_>>()?,
         splits: read_splits(splits, &data)?,
         ridge: Ridge::default(),
+        objective: Objective::default(),
     };
     serve(
         || Ok(evaluation.run(&data, &Context::default())?),
         |results| {
-            let mean = results.iter().map(|r: &Evaluated| r.accuracy().mean).sum::<f64>();
+            let mean = results.iter().map(|r: &Evaluated| r.score().mean).sum::<f64>();
             Ok(Findings::check(json!({"accuracy": mean / results.len() as f64})))
         },
     )
@@ -163,10 +164,10 @@ impl Shallow {
         Ok(Shallow { data, split, train, test })
     }
 
-    fn targets(&self) -> Targets {
+    fn targets(&self) -> Truth {
         let labels = self.data.labels();
         let classes = classes_of(labels, self.split.train()).into_iter().map(Some);
-        Head::classes(labels.classes().to_vec()).targets(classes.collect())
+        Truth::of_classes(&Head::classes(labels.classes().to_vec()), classes.collect())
     }
 
     /// Test accuracy of linear weights, in percent.

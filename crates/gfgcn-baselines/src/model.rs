@@ -20,6 +20,8 @@ pub enum Method {
     ClosedForm(Filter),
     /// The same on the features as they are: what can be known without the graph.
     Features,
+    /// Whatever the search finds on the training nodes.
+    Auto,
     /// Everything else.
     Trained(Baseline),
 }
@@ -27,7 +29,7 @@ pub enum Method {
 impl Method {
     /// The names of all models. Those in closed form have the filter's name after `gf`; a filter's name by itself is
     /// the logistic regression on it.
-    pub const NAMES: [&'static str; 13] = [
+    pub const NAMES: [&'static str; 14] = [
         "gfsgc",
         "gfssgc",
         "gfdgc",
@@ -41,6 +43,7 @@ impl Method {
         "ssgc",
         "dgc",
         "features",
+        "auto",
     ];
 
     /// The model of a name. `given` is asked for each parameter that it has, such as `depth`, `tau`, `hidden` or
@@ -51,6 +54,9 @@ impl Method {
     pub fn named(name: &str, mut given: impl FnMut(&'static str) -> Option<f64>) -> Result<Self> {
         if name == "features" {
             return Ok(Method::Features);
+        }
+        if name == "auto" {
+            return Ok(Method::Auto);
         }
         if let Some(filter) = name.strip_prefix("gf") {
             return Filter::named(filter, given).map(Method::ClosedForm);
@@ -88,6 +94,7 @@ impl Method {
         match self {
             Method::ClosedForm(filter) => filter.model_name(),
             Method::Features => "features",
+            Method::Auto => "auto",
             Method::Trained(baseline) => baseline.name(),
         }
     }
@@ -96,7 +103,7 @@ impl Method {
     pub fn depth(&self) -> Option<usize> {
         match self {
             Method::ClosedForm(filter) => Some(filter.depth()),
-            Method::Features => None,
+            Method::Features | Method::Auto => None,
             Method::Trained(baseline) => Some(baseline.depth()),
         }
     }
@@ -105,7 +112,7 @@ impl Method {
     pub fn filter(&self) -> Option<Filter> {
         match self {
             Method::ClosedForm(filter) => Some(*filter),
-            Method::Features => None,
+            Method::Features | Method::Auto => None,
             Method::Trained(baseline) => baseline.filter(),
         }
     }
@@ -114,15 +121,15 @@ impl Method {
     pub fn closed_form(&self) -> Option<Filter> {
         match self {
             Method::ClosedForm(filter) => Some(*filter),
-            Method::Features => Some(Filter::ssgc(1, 1.0).expect("τ = 1 is in its range")),
-            Method::Trained(_) => None,
+            Method::Features => Some(Filter::Identity),
+            Method::Auto | Method::Trained(_) => None,
         }
     }
 
     /// The model that is trained, if it is not in closed form.
     pub fn trained(&self) -> Option<Baseline> {
         match self {
-            Method::ClosedForm(_) | Method::Features => None,
+            Method::ClosedForm(_) | Method::Features | Method::Auto => None,
             Method::Trained(baseline) => Some(*baseline),
         }
     }

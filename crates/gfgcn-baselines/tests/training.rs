@@ -8,6 +8,7 @@ use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
 use gfgcn::filter::Filter;
 use gfgcn::graph::Graph;
+use gfgcn::head::Objective;
 use gfgcn::matrix::Matrix;
 use gfgcn::metrics::test_accuracy;
 use gfgcn::ridge::Selection;
@@ -120,7 +121,12 @@ fn descent_on_the_dual_converges_to_the_closed_form() {
     let splits = splits(&data, 1);
     let (filter, lambda) = (Filter::sgc(2).unwrap(), 0.02);
     let ridge = Ridge { selection: Selection::fixed(lambda).unwrap(), ..Ridge::default() };
-    let evaluation = Evaluation { designs: vec![filter.into()], splits: splits.clone(), ridge };
+    let evaluation = Evaluation {
+        designs: vec![filter.into()],
+        splits: splits.clone(),
+        ridge,
+        objective: Objective::default(),
+    };
     let closed_form = evaluation.run(&data, &Context::default()).unwrap().remove(0);
     let training = Training { epochs: 8000, ..Training::default() };
     let trained = train(&data, Baseline::Dual(Dual { filter, lambda }), training, &splits[0], 0);

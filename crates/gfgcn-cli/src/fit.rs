@@ -3,7 +3,7 @@
 use crate::Global;
 use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
-use crate::settings::{Settings, accuracy_name, depth};
+use crate::settings::{Settings, depth, reported, score_name, shown_score, targets};
 use crate::source::{Source, SplitSource, Target};
 use crate::training::{Searched, TrainOn};
 use crate::{shown, training};
@@ -12,6 +12,7 @@ use clap::builder::PossibleValuesParser;
 use gfgcn::driver::Explanation;
 use gfgcn::filter::DEFAULT_DEPTH;
 use gfgcn::head::Head;
+use gfgcn::metrics::Metric;
 use gfgcn::{Classifier, Model};
 use gfgcn_baselines::Method;
 use serde::Serialize;
@@ -52,11 +53,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let given = arguments.classifier()?;
+    let named = arguments.classifier()?;
     arguments.train_on.check_given(&arguments.split, arguments.settings.ridge().selection)?;
     arguments.target.check(&arguments.source.files())?;
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
+    let given = arguments.choose().then_some(named);
     let search = arguments.settings.common().search();
     let plan = match (arguments.explain, &given) {
         (false, _) => None,
@@ -80,18 +82,21 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 }
 
 impl Arguments {
-    /// What was asked for, if anything was.
-    fn classifier(&self) -> gfgcn::Result<Option<Classifier>> {
-        if self.model.is_none() && self.depth.is_none() && !self.settings.choose() {
-            return Ok(None);
-        }
+    /// Whether anything was said that a search would choose.
+    fn choose(&self) -> bool {
+        self.model.is_some() || self.depth.is_some() || self.settings.choose()
+    }
+
+    /// What was asked for, or else the default.
+    fn classifier(&self) -> gfgcn::Result<Classifier> {
         let model = self.model.as_deref().unwrap_or("gfssgc");
         let depth = self.depth.unwrap_or(DEFAULT_DEPTH);
         let Method::ClosedForm(filter) = self.settings.method(model, depth, |_| None)? else {
             unreachable!("the parser takes closed forms only");
         };
         let design = self.settings.design(filter);
-        Ok(Some(Classifier { design, ridge: self.settings.ridge() }))
+        let (ridge, objective) = (self.settings.ridge(), self.settings.objective());
+        Ok(Classifier { design, ridge, objective })
     }
 }
 
@@ -107,8 +112,11 @@ struct Report {
     head: Head,
     nodes: usize,
     training_nodes: usize,
+    metric: Option<Metric>,
     /// In percent.
     selection_accuracy: Option<f64>,
+    /// Of the metric; in percent where it is a share.
+    selection_score: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<Searched>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +133,9 @@ impl Report {
             head: model.head().clone(),
             nodes: provenance.nodes,
             training_nodes: provenance.training_nodes,
+            metric: provenance.objective.metric,
             selection_accuracy: provenance.selection_accuracy.map(|accuracy| 100.0 * accuracy),
+            selection_score: model.selection_score().map(|(metric, score)| reported(metric, score)),
             search: None,
             plan: None,
             seconds: elapsed.as_secs_f64(),
@@ -137,7 +147,7 @@ impl Report {
             "{} of {}, {}",
             self.training_nodes,
             count(self.nodes, "node", "nodes"),
-            count(self.head.names().len(), "class", "classes")
+            targets(self.head.kind(), self.head.names().len())
         );
         let mut lines = match &self.search {
             Some(search) => vec![("made of", search.made_of())],
@@ -148,14 +158,17 @@ impl Report {
             let how = only.ridge.selection.description();
             lines.push(("lambda", format!("{} ({how})", lambda(only.lambda))));
         }
-        if let Some(accuracy) = self.selection_accuracy {
-            let selection = self.members[0].ridge.selection;
-            lines.push((accuracy_name(selection), format!("{accuracy:.1} %")));
+        let judged = self.metric.zip(self.selection_score);
+        let selection = self.members[0].ridge.selection;
+        let name = judged.map(|(metric, _)| score_name(selection, metric));
+        if let Some(((metric, score), name)) = judged.zip(name.as_deref()) {
+            lines.push((name, shown_score(metric, score)));
         }
         let mut times = String::new();
+        let expected = self.search.as_ref().map(Searched::expected_name).unwrap_or_default();
         if let Some(search) = &self.search {
             lines.push(("chosen from", search.learners()));
-            lines.push(("expected accuracy", search.expected.to_string()));
+            lines.push((&expected, search.expected.to_string()));
             lines.extend(search.without_graph());
             times = search.times();
         }

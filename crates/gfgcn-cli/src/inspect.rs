@@ -2,11 +2,12 @@
 
 use crate::members::MemberLine;
 use crate::output::{Output, lambda, pairs};
-use crate::settings::accuracy_name;
+use crate::settings::{reported, score_name, shown_score};
 use crate::shown;
 use clap::Args;
 use gfgcn::Model;
-use gfgcn::head::Head;
+use gfgcn::data::TargetKind;
+use gfgcn::head::{ClassWeights, Head};
 use gfgcn::model::Provenance;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> 
         provenance: Provenance {
             // In percent, as in the report of `fit`.
             selection_accuracy: model.provenance().selection_accuracy.map(|share| 100.0 * share),
+            selection_score: model.selection_score().map(|(metric, score)| reported(metric, score)),
             ..model.provenance().clone()
         },
     };
@@ -56,7 +58,11 @@ impl Report {
         }
         lines.extend([
             (
-                "classes",
+                match self.head.kind() {
+                    TargetKind::Classes => "classes",
+                    TargetKind::Sets => "labels",
+                    TargetKind::Values => "values",
+                },
                 format!("{} ({})", self.head.names().len(), shown::list(self.head.names())),
             ),
             ("features", self.features.to_string()),
@@ -69,8 +75,13 @@ impl Report {
             ),
             ("data fingerprint", provenance.fingerprint.clone()),
         ]);
-        if let Some(accuracy) = provenance.selection_accuracy {
-            lines.push((accuracy_name(ridge.selection), format!("{accuracy:.1} %")));
+        if provenance.objective.class_weights != ClassWeights::Equal {
+            lines.push(("class weights", provenance.objective.class_weights.to_string()));
+        }
+        let judged = provenance.objective.metric.zip(provenance.selection_score);
+        let name = judged.map(|(metric, _)| score_name(ridge.selection, metric));
+        if let Some(((metric, score), name)) = judged.zip(name.as_deref()) {
+            lines.push((name, shown_score(metric, score)));
         }
         pairs(&lines)
     }

@@ -1,9 +1,11 @@
 //! Standard output carries the report, standard error everything else.
 
+use crate::settings::{reported, shown_score};
 use crate::shown;
 use anyhow::Context;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use gfgcn::driver::Explanation;
+use gfgcn::metrics::Metric;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 
@@ -165,30 +167,38 @@ pub(crate) fn lambda(lambda: f64) -> String {
     format!("{lambda:.*}", (4 - digits_before).max(0) as usize)
 }
 
-/// A share of nodes, in percent.
+/// A metric on nodes that were not seen; in percent where it is a share.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Percent {
+pub(crate) struct ExpectedScore {
+    #[serde(skip)]
+    pub(crate) metric: Metric,
     mean: f64,
     std_error: f64,
     /// In which it is with a confidence of 95 %.
     interval: (f64, f64),
 }
 
-impl From<gfgcn::tune::Expected> for Percent {
+impl From<gfgcn::tune::Expected> for ExpectedScore {
     fn from(expected: gfgcn::tune::Expected) -> Self {
         let (low, high) = expected.interval;
-        Percent {
-            mean: 100.0 * expected.accuracy,
-            std_error: 100.0 * expected.std_error,
-            interval: (100.0 * low, 100.0 * high),
+        let reported = |score: f64| reported(expected.metric, score);
+        ExpectedScore {
+            metric: expected.metric,
+            mean: reported(expected.score),
+            std_error: reported(expected.std_error),
+            interval: (reported(low), reported(high)),
         }
     }
 }
 
-impl std::fmt::Display for Percent {
+impl std::fmt::Display for ExpectedScore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (low, high) = self.interval;
-        write!(f, "{:.1} % (95 % interval {low:.1} to {high:.1})", self.mean)
+        let mean = shown_score(self.metric, self.mean);
+        match self.metric.is_share() {
+            true => write!(f, "{mean} (95 % interval {low:.1} to {high:.1})"),
+            false => write!(f, "{mean} (95 % interval {low:.3} to {high:.3})"),
+        }
     }
 }
 

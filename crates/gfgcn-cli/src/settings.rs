@@ -1,10 +1,14 @@
 //! The options that describe a model, shared by the commands that train one.
 
+use crate::output::count;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gfgcn::data::TargetKind;
 use gfgcn::filter::{Filter, MAX_DEPTH, Tolerance};
 use gfgcn::graph::Operator;
+use gfgcn::head::{ClassWeights, Objective};
 use gfgcn::kernel::Kernel;
+use gfgcn::metrics::Metric;
 use gfgcn::ridge::Selection;
 use gfgcn::tune::Search;
 use gfgcn::{Design, Result, Ridge, RowScaling};
@@ -24,8 +28,8 @@ pub(crate) struct Settings {
     /// rbf:gamma=0.5 or polynomial:degree=2 [default: linear]
     #[arg(long, value_name = "KERNEL")]
     kernel: Option<Kernel>,
-    /// How λ is chosen: by exact leave-one-out on the training nodes, or by the accuracy on the validation part of
-    /// the split [default: loo]
+    /// How λ is chosen: by exact leave-one-out on the training nodes, or on the validation part of the split
+    /// [default: loo]
     #[arg(long, value_parser = chosen())]
     select: Option<Selection>,
     /// Use this λ instead of choosing one
@@ -48,8 +52,9 @@ pub(crate) struct Settings {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Common {
-    /// Normalise the adjacency symmetrically (sym) or by rows (row)
-    #[arg(long, value_name = "sym|row", default_value_t = Operator::default())]
+    /// Normalise the adjacency symmetrically (sym) or by rows (row); what follows a colon says more, as in
+    /// row:out or sym:loops=0 (directions out, in, out-in, in-out; weight of self-loops; relation)
+    #[arg(long, value_name = "OPERATOR", default_value_t = Operator::default())]
     normalization: Operator,
     /// Fit a constant for each class
     #[arg(long)]
@@ -57,6 +62,14 @@ pub(crate) struct Common {
     /// What truncating a filter's series may change, relative to its largest value
     #[arg(long, value_name = "ε", allow_negative_numbers = true, default_value_t = Tolerance::default())]
     tolerance: Tolerance,
+    /// What λ is chosen by and nodes are judged by: accuracy, balanced-accuracy, macro-f1, auc or average-precision of classes;
+    /// micro-f1, macro-f1, auc or average-precision of label sets; r2 or mae of values [default: the first]
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<Metric>,
+    /// How much the nodes of each class count: balanced (in inverse proportion to the class), or NAME=WEIGHT,…
+    /// (others count 1)
+    #[arg(long, value_name = "WEIGHTS")]
+    class_weights: Option<ClassWeights>,
 }
 
 impl Common {
@@ -67,7 +80,14 @@ impl Common {
             operator: self.normalization.clone(),
             intercept: self.intercept,
             tolerance: self.tolerance,
+            objective: self.objective(),
         }
+    }
+
+    /// What models should be good at.
+    fn objective(&self) -> Objective {
+        let class_weights = self.class_weights.clone().unwrap_or_default();
+        Objective { metric: self.metric, class_weights }
     }
 }
 
@@ -119,6 +139,8 @@ impl Settings {
             ("--select", self.select.is_some()),
             ("--lambda", self.lambda.is_some()),
             ("--intercept", self.common.intercept),
+            ("--metric", self.common.metric.is_some()),
+            ("--class-weights", self.common.class_weights.is_some()),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
@@ -163,6 +185,11 @@ impl Settings {
         }
     }
 
+    /// What models should be good at.
+    pub(crate) fn objective(&self) -> Objective {
+        self.common.objective()
+    }
+
     pub(crate) fn operator(&self) -> Operator {
         self.common.normalization.clone()
     }
@@ -176,10 +203,30 @@ impl Settings {
     }
 }
 
-/// What the accuracy is called by which λ was chosen.
-pub(crate) fn accuracy_name(selection: Selection) -> &'static str {
-    match selection {
-        Selection::Validation => "validation accuracy",
-        _ => "left-out accuracy",
+/// The metric by which λ was chosen, and on which nodes.
+pub(crate) fn score_name(selection: Selection, metric: Metric) -> String {
+    let nodes = match selection {
+        Selection::Validation => "validation",
+        _ => "left-out",
+    };
+    format!("{nodes} {}", metric.description())
+}
+
+/// A metric as reports give it: shares in percent.
+pub(crate) fn reported(metric: Metric, score: f64) -> f64 {
+    if metric.is_share() { 100.0 * score } else { score }
+}
+
+/// A metric in the units of [`reported`], for people.
+pub(crate) fn shown_score(metric: Metric, reported: f64) -> String {
+    if metric.is_share() { format!("{reported:.1} %") } else { format!("{reported:.3}") }
+}
+
+/// `7 classes`, `39 labels`, `1 value`.
+pub(crate) fn targets(kind: TargetKind, names: usize) -> String {
+    match kind {
+        TargetKind::Classes => count(names, "class", "classes"),
+        TargetKind::Sets => count(names, "label", "labels"),
+        TargetKind::Values => count(names, "value", "values"),
     }
 }

@@ -1,13 +1,13 @@
 //! What the commands that train have in common: the nodes, the search, the model and its file.
 
 use crate::interrupt;
-use crate::output::{Output, Percent, seconds};
+use crate::output::{ExpectedScore, Output, seconds};
 use crate::progress::{self, Unit};
 use crate::shown;
 use crate::source::SplitSource;
 use clap::{Args, ValueEnum};
 use gfgcn::context::Context;
-use gfgcn::data::Dataset;
+use gfgcn::data::{Dataset, Targets};
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::tune::{Search, Times, Tuned};
@@ -84,7 +84,7 @@ pub(crate) fn validation_chooses(selection: Selection) -> Option<&'static str> {
     (selection == Selection::Validation).then_some("--select validation chooses λ by it")
 }
 
-/// The split that was asked for, or all labelled nodes.
+/// The split that was asked for, or all nodes of which something is known.
 pub(crate) fn nodes(
     source: &SplitSource,
     train_on: TrainOn,
@@ -95,7 +95,7 @@ pub(crate) fn nodes(
     let given = given.map(|split| train_on.apply(vec![split])).transpose()?;
     let split = match given.and_then(|mut splits| splits.pop()) {
         Some(split) => split,
-        None => Split::all_labelled(dataset.labels()).map_err(|e| e.in_file(dataset.name()))?,
+        None => Split::all_known(dataset.targets()).map_err(|e| e.in_file(dataset.name()))?,
     };
     warn_of_small_classes(dataset, &split, output);
     Ok(split)
@@ -128,9 +128,9 @@ pub(crate) struct Searched {
     stacked: bool,
     /// How much each learner has to do with the scores, in percent.
     shares: Vec<Share>,
-    /// On nodes that had no part in the choice, in percent.
-    #[serde(rename = "expected_accuracy")]
-    pub(crate) expected: Percent,
+    /// The metric on nodes that had no part in the choice; in percent where it is a share.
+    #[serde(rename = "expected_score")]
+    pub(crate) expected: ExpectedScore,
     /// Whether the chosen model looks at the graph at all.
     uses_graph: bool,
     /// Whether a node's own features alone are as good.
@@ -203,6 +203,11 @@ impl Searched {
         text
     }
 
+    /// `expected accuracy`.
+    pub(crate) fn expected_name(&self) -> String {
+        format!("expected {}", self.expected.metric.description())
+    }
+
     /// Where the time went, for a line that begins with all of it.
     pub(crate) fn times(&self) -> String {
         let Seconds { screening, learning, stacking, composing } = self.seconds;
@@ -249,7 +254,7 @@ pub(crate) fn save(model: &Model, path: &Path, force: bool) -> anyhow::Result<()
 
 /// Says which classes cannot be learnt or judged.
 fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
-    let labels = dataset.labels();
+    let Targets::Classes(labels) = dataset.targets() else { return };
     let mut counts = vec![0; labels.classes().len()];
     for class in split.train().iter().filter_map(|&node| labels.get(node)) {
         counts[class as usize] += 1;

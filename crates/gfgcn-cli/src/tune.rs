@@ -1,7 +1,7 @@
 //! `gfgcn tune`: which model is best on these labels, and how good it will be.
 
 use crate::output::{Output, count, lambda, pairs, seconds, table};
-use crate::settings::Common;
+use crate::settings::{Common, reported, shown_score};
 use crate::source::{Source, SplitSource, check_output};
 use crate::training::{Searched, TrainOn};
 use crate::{Global, shown, training};
@@ -10,6 +10,7 @@ use gfgcn::Design;
 use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
 use gfgcn::kernel::Kernel;
+use gfgcn::metrics::Metric;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::tune::{Contender, Tuned};
@@ -73,8 +74,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 struct Report {
     dataset: String,
     training_nodes: usize,
-    /// The model, on left-out training nodes, in percent.
-    accuracy: f64,
+    metric: Metric,
+    /// The metric of the model on left-out training nodes; in percent where it is a share.
+    score: f64,
     #[serde(flatten)]
     search: Searched,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,18 +93,19 @@ struct Line {
     design: Option<Design>,
     kernel: Kernel,
     lambda: f64,
-    /// On left-out training nodes, in percent.
-    accuracy: f64,
+    /// The metric on left-out training nodes; in percent where it is a share.
+    score: f64,
     /// Of left-out scores, the mean.
     squared_error: f64,
     /// What its scores are multiplied by in the stack.
     weight: f64,
 }
 
-impl From<Contender> for Line {
-    fn from(contender: Contender) -> Self {
-        let Contender { name, design, kernel, lambda, accuracy, squared_error, weight } = contender;
-        Line { name, design, kernel, lambda, accuracy: 100.0 * accuracy, squared_error, weight }
+impl Line {
+    fn new(metric: Metric, contender: Contender) -> Self {
+        let Contender { name, design, kernel, lambda, score, squared_error, weight } = contender;
+        let score = reported(metric, score);
+        Line { name, design, kernel, lambda, score, squared_error, weight }
     }
 }
 
@@ -117,10 +120,11 @@ impl Report {
         Report {
             dataset: dataset.name().to_owned(),
             training_nodes: split.train().len(),
-            accuracy: 100.0 * tuned.accuracy,
+            metric: tuned.metric,
+            score: reported(tuned.metric, tuned.score),
             search: Searched::from(&tuned),
             plan: None,
-            board: tuned.board.into_iter().map(Line::from).collect(),
+            board: tuned.board.into_iter().map(|c| Line::new(tuned.metric, c)).collect(),
             saved: arguments.save.as_deref().map(shown::path),
             seconds: elapsed.as_secs_f64(),
         }
@@ -128,10 +132,12 @@ impl Report {
 
     fn text(&self) -> String {
         let time = seconds(Duration::from_secs_f64(self.seconds));
+        let (metric, expected) = (self.metric.description(), self.search.expected_name());
+        let left_out = format!("left-out {metric}");
         let mut lines = vec![
             ("chosen", self.search.made_of()),
-            ("left-out accuracy", format!("{:.1} %", self.accuracy)),
-            ("expected accuracy", self.search.expected.to_string()),
+            (left_out.as_str(), shown_score(self.metric, self.score)),
+            (expected.as_str(), self.search.expected.to_string()),
             ("chosen from", self.search.learners()),
             ("time", format!("{time}{}", self.search.times())),
         ];
@@ -140,7 +146,7 @@ impl Report {
             lines.push(("saved", path.clone()));
         }
         format!(
-            "{}: exact leave-one-out on {}\n\n{}\n\n{LEGEND}\n\n{}",
+            "{}: exact leave-one-out on {}\n\n{}\n\nWeights are those of the scores in the stack.\n\n{}",
             self.dataset,
             count(self.training_nodes, "training node", "training nodes"),
             self.table(),
@@ -149,7 +155,8 @@ impl Report {
     }
 
     fn table(&self) -> String {
-        let header = ["learner", "kernel", "λ", "left-out accuracy", "weight"];
+        let judged = format!("left-out {}", self.metric.description());
+        let header = ["learner", "kernel", "λ", &judged, "weight"];
         let rows = self.board.iter().map(|line| {
             let weight =
                 if line.weight > 0.0 { format!("{:.2}", line.weight) } else { "–".into() };
@@ -157,13 +164,10 @@ impl Report {
                 line.name.clone(),
                 line.kernel.to_string(),
                 lambda(line.lambda),
-                format!("{:.1}", line.accuracy),
+                shown_score(self.metric, line.score),
                 weight,
             ]
         });
         table(header.map(str::to_owned).to_vec(), rows.collect()).trim_fmt()
     }
 }
-
-const LEGEND: &str =
-    "Accuracy in % on left-out training nodes; weights are those of the scores in the stack.";

@@ -5,6 +5,7 @@ use gfgcn::context::{Cancel, Context, Observer, Progress};
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
+use gfgcn::head::Objective;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Result, Ridge};
 use gfgcn_data::{Synthetic, SyntheticShape, npz};
@@ -215,10 +216,11 @@ fn the_graph_tells_what_the_features_do_not() {
         designs: filters.map(|(depth, tau)| Filter::ssgc(depth, tau).unwrap().into()).to_vec(),
         ridge: Ridge::default(),
         splits: splits.collect::<Result<_>>().unwrap(),
+        objective: Objective::default(),
     };
     let outcomes = evaluation.run(&dataset, &Context::default()).unwrap();
     let [alone, near, wide, wider] = &outcomes[..] else { panic!("four filters") };
-    let accuracy = [alone, near, wide, wider].map(|outcome| outcome.accuracy().mean);
+    let accuracy = [alone, near, wide, wider].map(|outcome| outcome.accuracy().unwrap().mean);
     assert!((25.0..45.0).contains(&accuracy[0]), "{accuracy:?}");
     assert!(accuracy[1] > accuracy[0] + 20.0, "{accuracy:?}");
     assert!(accuracy[2] > accuracy[1] + 10.0, "{accuracy:?}");

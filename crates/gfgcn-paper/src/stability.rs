@@ -41,7 +41,7 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Option<Panel>> {
         let mut points = Vec::new();
         for &depth in lab.scope.depths(model) {
             let spread = match model.at(depth) {
-                Method::ClosedForm(_) | Method::Features => Some(0.0),
+                Method::ClosedForm(_) | Method::Features | Method::Auto => Some(0.0),
                 Method::Trained(baseline) => {
                     let what = format!("spread of {}, K = {depth}", model.name());
                     let runs = lab.train(&what, subject, &seeds, baseline, Training::default())?;

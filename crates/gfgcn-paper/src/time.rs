@@ -7,6 +7,7 @@ use crate::report::{Cell, Row, Table, Unit};
 use crate::subject::{Model, Scope, Subject, ridge};
 use gfgcn::Result;
 use gfgcn::evaluation::Evaluation;
+use gfgcn::head::Objective;
 use gfgcn::metrics::Summary;
 use gfgcn_baselines::{DataKey, Trainer, Training};
 use serde::{Deserialize, Serialize};
@@ -132,7 +133,12 @@ fn seconds(
             trainer.train(split, 0, &lab.context)?.train_time
         } else {
             let designs = method.closed_form().into_iter().map(Into::into).collect();
-            let evaluation = Evaluation { designs, splits: vec![split.clone()], ridge: ridge() };
+            let evaluation = Evaluation {
+                designs,
+                splits: vec![split.clone()],
+                ridge: ridge(),
+                objective: Objective::default(),
+            };
             evaluation.run(dataset, &lab.context)?[0].times.fit
         };
         Ok(Seconds { training: time.as_secs_f64(), total: clock.elapsed().as_secs_f64() })

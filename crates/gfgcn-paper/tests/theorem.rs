@@ -8,6 +8,7 @@ use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
 use gfgcn::filter::{Filter, Tolerance};
 use gfgcn::graph::Graph;
+use gfgcn::head::Objective;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
@@ -128,7 +129,12 @@ fn the_closed_form_does_not_depend_on_the_scale() {
         let split = Split::new(NODES, vec![0, 1, 2, 4, 6, 8], vec![], vec![3, 5, 7, 9]).unwrap();
         let ridge = Ridge { selection: Selection::fixed(lambda).unwrap(), ..Ridge::default() };
         let designs = [Filter::sgc(2), Filter::ssgc(4, 0.05)].map(|f| Design::from(f.unwrap()));
-        let evaluation = Evaluation { designs: designs.to_vec(), splits: vec![split], ridge };
+        let evaluation = Evaluation {
+            designs: designs.to_vec(),
+            splits: vec![split],
+            ridge,
+            objective: Objective::default(),
+        };
         let results = evaluation.run(&data, &Context::default()).unwrap();
         results.into_iter().map(|result| result.predictions).collect::<Vec<_>>()
     };

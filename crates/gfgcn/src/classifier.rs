@@ -1,16 +1,16 @@
 //! Training: from a dataset and a split to a [`Model`].
 
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, TargetKind};
 use crate::design::Design;
 use crate::driver::{Driver, Explanation, Rows, Scoring, Systems};
 use crate::error::Result;
-use crate::head::{Lesson, Supervision};
+use crate::head::{Lesson, Objective, Supervision};
 use crate::model::{Member, Model, Provenance, SAVING};
 use crate::ridge::Ridge;
 use crate::split::Split;
 
-/// A design and a ridge, ready to be trained in closed form.
+/// A design, a ridge and an objective, ready to be trained in closed form: on classes, sets of labels or values.
 ///
 /// ```
 /// use gfgcn::{Classifier, context::Context, data::{Dataset, Labels}, filter::Filter, graph::Graph};
@@ -37,12 +37,15 @@ pub struct Classifier {
     pub design: Design,
     /// How that becomes scores.
     pub ridge: Ridge,
+    /// What these should be good at.
+    pub objective: Objective,
 }
 
 impl Classifier {
-    /// A classifier with a design (or the filter of its only channel) and the default ridge.
+    /// A classifier with a design (or the filter of its only channel), the default ridge and the usual objective.
     pub fn new(design: impl Into<Design>) -> Self {
-        Classifier { design: design.into(), ridge: Ridge::default() }
+        let (ridge, objective) = (Ridge::default(), Objective::default());
+        Classifier { design: design.into(), ridge, objective }
     }
 
     /// Replaces the ridge.
@@ -51,16 +54,24 @@ impl Classifier {
         Classifier { ridge, ..self }
     }
 
+    /// Replaces the objective.
+    #[must_use]
+    pub fn with_objective(self, objective: Objective) -> Self {
+        Classifier { objective, ..self }
+    }
+
     /// Trains on the training part of a split (the validation part chooses λ where asked for).
     ///
-    /// Only classes with a training node can be predicted.
+    /// Only classes and labels with a training node can be predicted. Sets of labels are predicted by a threshold on their
+    /// scores, which is chosen on left-out ones however λ is.
     ///
     /// # Errors
-    /// A training or validation node without a label, an empty validation part where it is needed,
+    /// A training or validation node of which nothing is known, an objective that does not fit the targets, an empty validation part where it is needed,
     /// a λ too large for double precision, more memory than there is, or that the work is cancelled.
     pub fn fit(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Model> {
         context.run(|| {
-            let lesson = Lesson::new(dataset.labels(), split, &self.ridge)?;
+            let ridge = self.ridge.on(dataset.targets().kind());
+            let lesson = self.lesson(dataset, split)?;
             let designs = std::slice::from_ref(&self.design);
             Driver::check(dataset.features(), designs, context)?;
             let driver = self.driver(dataset, &lesson)?;
@@ -69,25 +80,21 @@ impl Classifier {
                 driver.least_memory() + self.memory(&lesson, &driver),
                 "train on fewer nodes or classes, or use a machine with more memory",
             )?;
-            let supervision = Supervision::of(dataset.labels(), lesson);
+            let supervision = Supervision::of(lesson)?;
             let filtered = driver.run(0..1, context)?.remove(0);
             let validation = || filtered.of(supervision.validation);
-            let fitted = self.ridge.fit(
-                &supervision,
-                filtered.of(supervision.train),
-                validation,
-                context,
-            )?;
+            let fitted =
+                ridge.fit(&supervision, filtered.of(supervision.train), validation, context)?;
             let member = Member {
                 share: 1.0,
                 design: self.design.clone(),
-                ridge: Ridge { kernel: fitted.kernel, ..self.ridge },
+                ridge: Ridge { kernel: fitted.kernel, ..ridge },
                 lambda: fitted.lambda,
                 predictor: fitted.predictor,
             };
             Ok(Model {
                 members: vec![member],
-                head: supervision.head,
+                head: fitted.head,
                 features: dataset.features().cols(),
                 feature_names: dataset.feature_names().map(<[String]>::to_vec),
                 provenance: Provenance {
@@ -95,7 +102,15 @@ impl Classifier {
                     fingerprint: dataset.fingerprint(),
                     nodes: dataset.nodes(),
                     training_nodes: split.train().len(),
-                    selection_accuracy: fitted.selected.map(|candidate| candidate.accuracy()),
+                    objective: Objective {
+                        metric: Some(supervision.metric()),
+                        ..self.objective.clone()
+                    },
+                    selection_accuracy: fitted
+                        .selected
+                        .filter(|_| dataset.targets().kind() == TargetKind::Classes)
+                        .map(|candidate| candidate.accuracy()),
+                    selection_score: fitted.selected.map(|candidate| candidate.score),
                 },
             })
         })
@@ -106,11 +121,15 @@ impl Classifier {
     /// # Errors
     /// As [`Classifier::fit`].
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
-        let lesson = Lesson::new(dataset.labels(), split, &self.ridge)?;
+        let lesson = self.lesson(dataset, split)?;
         let driver = self.driver(dataset, &lesson)?;
-        let (train, targets) = (split.train().len(), dataset.labels().classes().len());
+        let (train, targets) = (split.train().len(), dataset.targets().names().len());
         let systems = Systems::new(1, train, driver.columns(0), targets, &self.ridge);
         Ok(driver.explain(u64::MAX, vec![systems], Scoring::Later))
+    }
+
+    fn lesson<'d>(&self, dataset: &'d Dataset, split: &'d Split) -> Result<Lesson<'d>> {
+        Lesson::new(dataset.targets(), split, &self.ridge, &self.objective)
     }
 
     fn driver<'d>(&self, dataset: &'d Dataset, lesson: &Lesson<'_>) -> Result<Driver<'d>> {
@@ -120,10 +139,11 @@ impl Classifier {
 
     /// Bytes beyond the filtered features.
     fn memory(&self, lesson: &Lesson<'_>, driver: &Driver<'_>) -> u64 {
-        let sizes = lesson.sizes(driver.columns(0));
+        let (ridge, sizes) = (self.ridge.on(lesson.kind()), lesson.sizes(driver.columns(0)));
         let threads = rayon::current_num_threads() as u64;
-        let fit = self.ridge.memory(sizes) + threads * self.ridge.shared_memory(sizes);
+        let judging = threads * ridge.shared_memory(sizes) + lesson.judging_memory();
         // So that a model which could be trained can be saved, too.
-        lesson.memory() + fit.max(SAVING * self.ridge.predictor_memory(sizes))
+        let saving = SAVING * ridge.predictor_memory(sizes);
+        lesson.memory() + (ridge.memory(sizes) + judging).max(saving)
     }
 }

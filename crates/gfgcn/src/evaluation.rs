@@ -4,13 +4,14 @@
 //! with a linear kernel all splits of a design are scored by one propagation, side by side.
 
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, TargetKind};
 use crate::design::Design;
 use crate::driver::{Driver, Explanation, Filtered, Rows, Scoring, Systems};
 use crate::error::{Error, Result};
 use crate::fit::Fitted;
-use crate::head::{Lesson, Supervision};
-use crate::metrics::{Summary, test_accuracy};
+use crate::head::{Lesson, Objective, Supervision, target_columns};
+use crate::matrix::Matrix;
+use crate::metrics::{Metric, Summary, test_accuracy};
 use crate::predictor::{Predictor, score_all, score_memory};
 use crate::ridge::{Ridge, Sizes};
 use crate::split::Split;
@@ -31,6 +32,8 @@ pub struct Evaluation {
     pub splits: Vec<Split>,
     /// How filtered features become scores.
     pub ridge: Ridge,
+    /// What these should be good at; test nodes are judged by the same metric.
+    pub objective: Objective,
 }
 
 /// What one design achieved.
@@ -38,12 +41,16 @@ pub struct Evaluation {
 pub struct Evaluated {
     /// The design.
     pub design: Design,
-    /// Test accuracy in percent, one per split.
+    /// What test nodes are judged by.
+    pub metric: Metric,
+    /// The metric on the test nodes, one per split; in percent where it is a [share](Metric::is_share).
+    pub scores: Vec<f64>,
+    /// Test accuracy in percent, one per split; empty where the targets are no classes.
     pub accuracies: Vec<f64>,
     /// The λ that each split used.
     pub lambdas: Vec<f64>,
     /// Predicted classes of the test nodes (class numbers of the dataset), one list per split in
-    /// the order of its test part.
+    /// the order of its test part; empty where the targets are no classes.
     pub predictions: Vec<Vec<u32>>,
     /// Where the time went.
     pub times: Times,
@@ -62,9 +69,14 @@ pub struct Times {
 }
 
 impl Evaluated {
-    /// Mean accuracy and its spread, in percent.
-    pub fn accuracy(&self) -> Summary {
-        Summary::of(&self.accuracies)
+    /// Mean and spread of the [scores](Evaluated::scores).
+    pub fn score(&self) -> Summary {
+        Summary::of(&self.scores)
+    }
+
+    /// Mean accuracy and its spread, in percent; `None` where the targets are no classes.
+    pub fn accuracy(&self) -> Option<Summary> {
+        (!self.accuracies.is_empty()).then(|| Summary::of(&self.accuracies))
     }
 
     /// The median λ.
@@ -84,7 +96,7 @@ impl Evaluation {
     /// Runs every design on every split; the context's observer is told after each solution.
     ///
     /// # Errors
-    /// A split without labelled test nodes, scores that are not finite, or whatever
+    /// A split without test nodes of which something is known, a metric that they are too few for, scores that are not finite, or whatever
     /// [`crate::Classifier::fit`] refuses.
     pub fn run(&self, dataset: &Dataset, context: &Context) -> Result<Vec<Evaluated>> {
         if self.splits.is_empty() {
@@ -96,7 +108,7 @@ impl Evaluation {
                 .iter()
                 .map(|split| {
                     split.check_test(dataset.targets())?;
-                    Lesson::new(dataset.labels(), split, &self.ridge)
+                    Lesson::new(dataset.targets(), split, &self.ridge, &self.objective)
                 })
                 .collect::<Result<Vec<Lesson<'_>>>>()?;
             Driver::check(dataset.features(), &self.designs, context)?;
@@ -106,9 +118,9 @@ impl Evaluation {
                 self.least_memory(&lessons, dataset, &driver),
                 "use fewer threads or splits, or a machine with more memory",
             )?;
-            let supervise = |lesson| Supervision::of(dataset.labels(), lesson);
-            let supervisions = lessons.into_iter().map(supervise).collect();
-            let run = Run { evaluation: self, dataset, driver, supervisions, context };
+            let supervisions = lessons.into_iter().map(Supervision::of).collect::<Result<_>>()?;
+            let ridge = self.ridge.on(dataset.targets().kind());
+            let run = Run { evaluation: self, ridge, dataset, driver, supervisions, context };
             let budget = FILTERED_BYTES.min(context.memory().free() / 2);
             let mut results = Vec::with_capacity(self.designs.len());
             for pass in run.driver.passes(budget) {
@@ -137,7 +149,7 @@ impl Evaluation {
     pub fn explain(&self, dataset: &Dataset) -> Result<Explanation> {
         let driver = self.driver(dataset)?;
         let train = self.largest_training_part();
-        let (count, targets) = (self.steps() as usize, dataset.labels().classes().len());
+        let (count, targets) = (self.steps() as usize, dataset.targets().names().len());
         let systems = Systems::new(count, train, self.columns(&driver), targets, &self.ridge);
         let scoring = if self.ridge.kernel.is_linear() {
             Scoring::Scores {
@@ -168,8 +180,7 @@ impl Evaluation {
 
     /// Columns of scores that a design has over all splits, at most.
     fn score_columns(&self, dataset: &Dataset) -> usize {
-        let classes = dataset.labels().classes().len();
-        self.splits.len() * if classes == 2 { 1 } else { classes }
+        self.splits.len() * target_columns(dataset.targets())
     }
 
     fn largest_training_part(&self) -> usize {
@@ -190,11 +201,13 @@ impl Evaluation {
         let most =
             |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).max().unwrap_or(0);
         let sum = |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).sum::<u64>();
-        let linear = self.ridge.kernel.is_linear();
+        let ridge = self.ridge.on(dataset.targets().kind());
+        let linear = ridge.kernel.is_linear();
         let supervised: u64 = lessons.iter().map(Lesson::memory).sum();
-        let fitting = threads * most(&|sizes| self.ridge.memory(sizes))
-            + rayon::current_num_threads() as u64 * most(&|sizes| self.ridge.shared_memory(sizes));
-        let predictors = sum(&|sizes| self.ridge.predictor_memory(sizes));
+        let judging = lessons.iter().map(Lesson::judging_memory).max().unwrap_or(0);
+        let fitting = threads * (most(&|sizes| ridge.memory(sizes)) + judging)
+            + rayon::current_num_threads() as u64 * most(&|sizes| ridge.shared_memory(sizes));
+        let predictors = sum(&|sizes| ridge.predictor_memory(sizes));
         let scoring = if linear {
             sum(&|sizes| score_memory(true, sizes, dataset.nodes()))
         } else {
@@ -204,6 +217,11 @@ impl Evaluation {
         };
         let tested: usize = self.splits.iter().map(|split| split.test().len()).sum();
         let predictions = 4 * (self.designs.len() * tested) as u64;
+        // One split after the other.
+        let testing = self.splits.iter().map(|split| split.test().len()).max().unwrap_or(0);
+        let testing =
+            lessons.iter().map(|lesson| lesson.testing_memory(testing)).max().unwrap_or(0);
+        let scoring = scoring + testing;
         driver.least_memory() + supervised + predictors + fitting.max(scoring) + predictions
     }
 }
@@ -211,6 +229,7 @@ impl Evaluation {
 /// What stays the same during a run.
 struct Run<'a> {
     evaluation: &'a Evaluation,
+    ridge: Ridge,
     dataset: &'a Dataset,
     driver: Driver<'a>,
     supervisions: Vec<Supervision<'a>>,
@@ -229,6 +248,8 @@ impl Run<'_> {
         let scores = score_all(&predictors, &self.driver, design, all, self.context)?;
         let mut result = Evaluated {
             design: self.evaluation.designs[design].clone(),
+            metric: self.evaluation.objective.metric_for(self.dataset.targets().kind())?,
+            scores: Vec::new(),
             accuracies: Vec::new(),
             lambdas: fits.iter().map(|(fit, _)| fit.lambda).collect(),
             predictions: Vec::new(),
@@ -236,10 +257,16 @@ impl Run<'_> {
         };
         let splits = self.supervisions.iter().zip(&self.evaluation.splits);
         for ((supervision, split), scores) in splits.zip(scores) {
-            let predict = |&node: &usize| supervision.predict(scores.row(node));
-            let predictions: Vec<u32> = split.test().iter().map(predict).collect();
-            result.accuracies.push(test_accuracy(self.dataset.labels(), split, &predictions));
-            result.predictions.push(predictions);
+            if self.dataset.targets().kind() == TargetKind::Classes {
+                let predict = |&node: &usize| supervision.predict(scores.row(node));
+                let predictions: Vec<u32> = split.test().iter().map(predict).collect();
+                result.accuracies.push(test_accuracy(self.dataset.labels(), split, &predictions));
+                result.predictions.push(predictions);
+            }
+            result.scores.push(match result.metric {
+                Metric::Accuracy => *result.accuracies.last().expect("of this split"),
+                metric => shown(metric, test_score(supervision, split, &scores)?),
+            });
         }
         result.times.predict = start.elapsed();
         Ok(result)
@@ -251,10 +278,21 @@ impl Run<'_> {
         filtered: &Filtered,
     ) -> Result<(Fitted, Duration)> {
         let start = Instant::now();
-        let (train, ridge) = (filtered.of(supervision.train), &self.evaluation.ridge);
+        let (train, ridge) = (filtered.of(supervision.train), &self.ridge);
         let validation = || filtered.of(supervision.validation);
         let fitted = ridge.fit(supervision, train, validation, self.context)?;
         self.context.progress().advance();
         Ok((fitted, start.elapsed()))
     }
+}
+
+/// The metric on the test nodes of which something is known.
+fn test_score(supervision: &Supervision<'_>, split: &Split, scores: &Matrix<f64>) -> Result<f64> {
+    let (nodes, truth) = supervision.truth_of_test(split.test())?;
+    Ok(truth.judge_scores(nodes.iter().map(|&node| scores.row(node))).score)
+}
+
+/// Shares in percent.
+fn shown(metric: Metric, score: f64) -> f64 {
+    if metric.is_share() { 100.0 * score } else { score }
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::head::Supervision;
+use crate::head::{Head, Supervision};
 use crate::kernel::Kernel;
 use crate::linalg::multiply_transposed;
 use crate::matrix::Matrix;
@@ -20,6 +20,8 @@ pub(crate) struct Fitted {
     /// What λ was chosen by, if it was.
     pub(crate) selected: Option<Candidate>,
     pub(crate) predictor: Predictor,
+    /// What decodes its scores: the head of the supervision, with a threshold for sets of labels.
+    pub(crate) head: Head,
 }
 
 impl Ridge {
@@ -44,26 +46,44 @@ impl Ridge {
                 None => Predictor::linear(solution.coefficients, solution.intercept),
             })
         };
-        if let Selection::Fixed(lambda) = self.selection {
-            let solution =
-                problem.solve(targets.matrix(), None, self.intercept, lambda.recip(), context)?;
-            return Ok(Fitted { kernel, lambda, selected: None, predictor: predictor(solution)? });
-        }
-        let path = problem.path(targets.matrix().clone(), None, self.intercept, context)?;
-        let penalties = penalty_grid(path.scale());
-        let candidates = if self.uses_validation() {
-            let features = validation();
-            let inputs = match &train {
-                Some(train) => kernel.matrix(&features, train, context)?,
-                None => features,
-            };
-            supervision.validation_targets.judge_held_out(&path, &penalties, &inputs, context)?
-        } else {
-            targets.judge_left_out(&path, &penalties, context)?
+        let mut head = supervision.head.clone();
+        let given = match self.selection {
+            Selection::Fixed(lambda) => Some(lambda),
+            Selection::LeaveOneOut | Selection::Validation => None,
         };
-        let position = best(&candidates).ok_or_else(no_usable_penalty)?;
-        let (xi, selected) = (penalties[position], candidates[position]);
+        let is_set = matches!(head, Head::Sets { .. });
+        if let Some(lambda) = given.filter(|_| !is_set) {
+            let (targets, weights) = (targets.matrix(), targets.weights());
+            let solution =
+                problem.solve(targets, weights, self.intercept, lambda.recip(), context)?;
+            let predictor = predictor(solution)?;
+            return Ok(Fitted { kernel, lambda, selected: None, predictor, head });
+        }
+        let (matrix, weights) = (targets.matrix().clone(), targets.weights());
+        let path = problem.path(matrix, weights, self.intercept, context)?;
+        let (xi, selected) = match given {
+            Some(lambda) => (lambda.recip(), None),
+            None => {
+                let penalties = penalty_grid(path.scale());
+                let (truth, candidates) = if self.uses_validation() {
+                    let features = validation();
+                    let inputs = match &train {
+                        Some(train) => kernel.matrix(&features, train, context)?,
+                        None => features,
+                    };
+                    let truth = &supervision.validation_targets;
+                    (truth, truth.judge_held_out(&path, &penalties, &inputs, context)?)
+                } else {
+                    (targets, targets.judge_left_out(&path, &penalties, context)?)
+                };
+                let position = best(&candidates, truth.metric()).ok_or_else(no_usable_penalty)?;
+                (penalties[position], candidates[position])
+            }
+        };
+        if let Head::Sets { threshold, .. } = &mut head {
+            *threshold = targets.threshold(&path, xi, context)?;
+        }
         let predictor = predictor(path.solve(xi, context)?)?;
-        Ok(Fitted { kernel, lambda: xi.recip(), selected, predictor })
+        Ok(Fitted { kernel, lambda: given.unwrap_or(xi.recip()), selected, predictor, head })
     }
 }

@@ -5,6 +5,7 @@ use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
+use gfgcn::head::Objective;
 use gfgcn::metrics::Summary;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
@@ -70,12 +71,13 @@ fn agrees_with_the_reference(name: &str) {
             designs: cells.iter().map(design).collect(),
             splits: splits(cells[0].splits),
             ridge: Ridge { selection, ..Ridge::default() },
+            objective: Objective::default(),
         };
         let results = evaluation.run(&dataset, &Context::default()).unwrap();
         for (cell, result) in cells.iter().zip(results) {
             let reference =
                 if selection == Selection::Validation { &cell.validation } else { &cell.loo };
-            let ours = result.accuracy();
+            let ours = result.accuracy().unwrap();
             let error = ours.std_error.unwrap().hypot(reference.std_error);
             assert!(
                 (ours.mean - reference.mean).abs() < 3.0 * error + 0.2,
@@ -126,10 +128,11 @@ fn the_public_split_gives_the_expected_accuracies() {
                 .to_vec(),
             splits: vec![dataset.split().unwrap().clone()],
             ridge: Ridge { selection: Selection::Validation, ..Ridge::default() },
+            objective: Objective::default(),
         };
         let results = evaluation.run(&dataset, &Context::default()).unwrap();
         for (result, expected) in results.iter().zip(expected) {
-            let Summary { mean, .. } = result.accuracy();
+            let Summary { mean, .. } = result.accuracy().unwrap();
             assert!((mean - expected).abs() <= 1.0, "{name}, {}: {mean}", result.design);
         }
     }

@@ -7,7 +7,7 @@ use gfgcn::context::Context;
 use gfgcn::driver::{Driver, Rows};
 use gfgcn::filter::Filter;
 use gfgcn::graph::Operator;
-use gfgcn::head::Head;
+use gfgcn::head::{Head, Truth};
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::{Problem, RidgePath, Selection};
@@ -67,7 +67,8 @@ fn kernels() -> Vec<Kernel> {
 /// Y of some classes.
 fn targets(classes: &[u32], count: usize) -> Matrix<f64> {
     let head = Head::classes((0..count).map(|class| class.to_string()).collect());
-    head.targets(classes.iter().map(|&class| Some(class)).collect()).matrix().clone()
+    let classes = classes.iter().map(|&class| Some(class)).collect();
+    Truth::of_classes(&head, classes).matrix().clone()
 }
 
 fn to_dense(m: &Matrix<f64>) -> Dense {

@@ -5,10 +5,13 @@ mod synthetic;
 
 use counting::measured;
 use gfgcn::context::{Context, Engine, Memory};
-use gfgcn::data::Dataset;
+use gfgcn::data::{Dataset, LabelSets, Values};
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
+use gfgcn::head::{ClassWeights, Objective};
 use gfgcn::kernel::Kernel;
+use gfgcn::matrix::Matrix;
+use gfgcn::metrics::Metric;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::tune::Search;
@@ -47,6 +50,7 @@ fn ridge(kernel: &str, selection: Selection, intercept: bool) -> Ridge {
 #[test]
 fn what_is_reserved_is_enough() {
     ids_that_are_taken_for_labels_are_asked_about();
+    every_target_and_metric_is_counted();
     let design = Design::from(Filter::ssgc(4, 0.05).unwrap());
     let few = data(1000, 60, 5);
     let many = data(800, 40, 300);
@@ -75,6 +79,7 @@ fn what_is_reserved_is_enough() {
                         designs: vec![design.clone(), Filter::sgc(2).unwrap().into()],
                         splits: vec![split.clone(); 3],
                         ridge,
+                        objective: Objective::default(),
                     };
                     check(&format!("evaluate: {what}"), threads, &|context| {
                         evaluation.run(data, context).map(drop)
@@ -98,6 +103,53 @@ fn what_is_reserved_is_enough() {
             check(&format!("tune: {name}, {threads}"), threads, &|context| {
                 search.run(data, &split, context).map(drop)
             });
+        }
+    }
+}
+
+/// Left-out scores are kept where a metric ranks them, or a threshold is chosen by them.
+fn every_target_and_metric_is_counted() {
+    let base = data(3000, 30, 40);
+    let nodes = base.nodes();
+    let set = |i: usize| Some((0..i % 5).map(|k| ((i * 7 + k * 3) % 40).to_string()).collect());
+    let sets: Vec<Option<Vec<String>>> = (0..nodes).map(set).collect();
+    let sets = base.clone().with_targets(LabelSets::from_names(&sets)).unwrap();
+    let column = Matrix::from_fn(nodes, 3, |i, j| (i * (j + 2) % 17) as f64);
+    let values = Values::new(["a", "b", "c"].map(String::from).to_vec(), column).unwrap();
+    let values = base.clone().with_targets(values).unwrap();
+    let balanced = Objective { metric: None, class_weights: ClassWeights::Balanced };
+    for (name, data, objective) in [
+        ("balanced", &base, balanced),
+        ("macro-f1", &base, Objective::by(Metric::MacroF1)),
+        ("auc", &base, Objective::by(Metric::Auc)),
+        ("sets", &sets, Objective::default()),
+        ("sets, average precision", &sets, Objective::by(Metric::AveragePrecision)),
+        ("values", &values, Objective::default()),
+    ] {
+        let ratio = "1:1:1".parse::<Ratio>().unwrap();
+        let split = Split::random(data.targets(), ratio, 0).unwrap();
+        let design = Design::from(Filter::sgc(2).unwrap());
+        for selection in
+            [Selection::LeaveOneOut, Selection::Validation, Selection::fixed(1.0).unwrap()]
+        {
+            for threads in [1, 2] {
+                let ridge = ridge("linear", selection, false);
+                let classifier = Classifier::new(design.clone()).with_ridge(ridge);
+                let classifier = classifier.with_objective(objective.clone());
+                let what = format!("{name}, {selection}, {threads}");
+                check(&format!("fit: {what}"), threads, &|context| {
+                    classifier.fit(data, &split, context).map(drop)
+                });
+                let evaluation = Evaluation {
+                    designs: vec![design.clone()],
+                    splits: vec![split.clone(); 3],
+                    ridge,
+                    objective: objective.clone(),
+                };
+                check(&format!("evaluate: {what}"), threads, &|context| {
+                    evaluation.run(data, context).map(drop)
+                });
+            }
         }
     }
 }

@@ -222,11 +222,6 @@ const LINEAR: &[Forgery] = &[
     ),
     ("no λ", |parts| header(parts, "\"lambda\":", "\"lambda\":-"), "λ is -"),
     (
-        "weight",
-        |parts| header(parts, "\"weight\":", "\"weight\":-"),
-        "the weight of a member is -1",
-    ),
-    (
         "no members",
         |parts| {
             let start = parts.header.find("\"members\":[").unwrap() + 11;
@@ -235,7 +230,7 @@ const LINEAR: &[Forgery] = &[
         },
         "the model has no members",
     ),
-    ("no classes", |parts| header(parts, "[\"0\",\"1\",\"2\"]", "[]"), "no classes"),
+    ("no classes", |parts| header(parts, "[\"0\",\"1\",\"2\"]", "[]"), "nothing to predict"),
     ("fewer classes", |parts| header(parts, "[\"0\",\"1\",\"2\"]", "[\"0\",\"1\"]"), "shape [3]"),
     (
         "names",

@@ -8,7 +8,7 @@ use crate::random::Key;
 use crate::tape::{Tape, Var};
 use gfgcn::context::Context;
 use gfgcn::data::Labels;
-use gfgcn::head::Head;
+use gfgcn::head::{Head, Truth};
 use gfgcn::linalg;
 use gfgcn::matrix::Matrix;
 use gfgcn::split::Split;
@@ -96,7 +96,7 @@ impl<'a> Descent<'a> {
         let loss_rows = (0..task.train.len() as u32).collect();
         if let Baseline::Dual(_) = trainer.model {
             let known = task.train_classes.iter().map(|&class| Some(class)).collect();
-            let targets = task.head.targets(known).matrix().to_f32();
+            let targets = Truth::of_classes(&task.head, known).matrix().to_f32();
             let exact = train.to_f64();
             let mut constants = vec![linalg::gram_of_rows(&exact, context)?.to_f32(), targets];
             if let Some(validation) = validation {

@@ -25,6 +25,7 @@ fn help(name: &str) -> &'static str {
         "appnp" => "predict, then propagate by personalised PageRank",
         "gcnii" => "initial residual and identity mapping",
         "sgc" => "logistic regression on Â^K X",
+        "auto" => "what gfgcn fit finds without options, on each split",
         "features" => "the closed form on a node's own features, without the graph",
         _ => "logistic regression on the features of the model with gf before its name",
     }

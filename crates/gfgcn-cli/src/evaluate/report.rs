@@ -3,14 +3,17 @@
 use super::Arguments;
 use super::splits::Origin;
 use crate::output::{count, highlighted, seconds, table};
+use crate::settings::targets;
 use crate::training::Parts;
-use gfgcn::data::Dataset;
+use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::driver::Explanation;
 use gfgcn::evaluation::Evaluated;
 use gfgcn::filter::{Filter, Tolerance};
 use gfgcn::graph::Operator;
-use gfgcn::metrics::Summary;
+use gfgcn::head::ClassWeights;
+use gfgcn::metrics::{Metric, Summary};
 use gfgcn::split::Ratio;
+use gfgcn::tune::Searched;
 use gfgcn::{Ridge, RowScaling};
 use gfgcn_baselines::{Baseline, Logistic, Method, ModelRuns, Run, Training};
 use serde::Serialize;
@@ -23,7 +26,11 @@ pub(super) struct Report {
     nodes: usize,
     edges: usize,
     features: usize,
+    /// What is known of the nodes: classes, sets (of labels) or values.
+    targets: TargetKind,
+    /// How many classes, labels or columns of values there are.
     classes: usize,
+    metric: Metric,
     protocol: Protocol,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Explanation>,
@@ -45,6 +52,7 @@ struct Protocol {
     /// Of the closed form.
     #[serde(flatten)]
     ridge: Ridge,
+    class_weights: ClassWeights,
     /// Of the models that are trained, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     training: Option<Training>,
@@ -55,8 +63,12 @@ pub(super) struct Row {
     model: &'static str,
     /// K, where the model has one.
     depth: Option<usize>,
-    /// In percent.
-    accuracy: Summary,
+    /// In percent; of classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<Summary>,
+    metric: Metric,
+    /// Of the metric; in percent where it is a share.
+    score: Summary,
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda_median: Option<f64>,
     /// What is trained, with all its numbers.
@@ -93,13 +105,16 @@ impl Report {
         elapsed: Duration,
     ) -> Self {
         let split = arguments.splits.origin();
+        let kind = dataset.targets().kind();
         let any_trained = results.iter().any(|row| row.trained.is_some());
         Report {
             dataset: dataset.name().to_owned(),
             nodes: dataset.nodes(),
             edges: dataset.graph().edges(),
             features: dataset.features().cols(),
-            classes: dataset.labels().classes().len(),
+            targets: kind,
+            classes: dataset.targets().names().len(),
+            metric: arguments.settings.objective().metric.unwrap_or(Metric::default_of(kind)),
             protocol: Protocol {
                 nodes: if arguments.takes_all_nodes() { "all nodes" } else { "largest component" },
                 split,
@@ -110,7 +125,8 @@ impl Report {
                 operator: arguments.settings.operator(),
                 rows: arguments.settings.rows(),
                 tolerance: arguments.settings.tolerance(),
-                ridge: arguments.settings.ridge(),
+                ridge: arguments.settings.ridge().on(kind),
+                class_weights: arguments.settings.objective().class_weights,
                 training: any_trained.then_some(training),
             },
             plan,
@@ -136,6 +152,9 @@ impl Report {
         if self.fitted() > 0 {
             let selection = p.ridge.selection.description();
             how.push(format!("{selection}, {} kernel", p.ridge.kernel));
+            if p.class_weights != ClassWeights::Equal {
+                how.push(format!("class weights {}", p.class_weights));
+            }
         }
         if let Some(training) = &p.training {
             let epochs = count(training.epochs, "epoch", "epochs");
@@ -161,7 +180,7 @@ impl Report {
             count(self.nodes, "node", "nodes"),
             count(self.edges, "edge", "edges"),
             self.features,
-            count(self.classes, "class", "classes"),
+            targets(self.targets, self.classes),
             p.nodes,
             how.join("; "),
             self.table(),
@@ -186,7 +205,11 @@ impl Report {
         depths.dedup();
         let mut models: Vec<&str> = self.results.iter().map(|row| row.model).collect();
         models.dedup();
-        let best = self.results.iter().map(|row| row.rounded()).fold(f64::MIN, f64::max);
+        let best = self.results.iter().map(Row::rounded).reduce(match self.metric {
+            metric if metric.higher_is_better() => f64::max,
+            _ => f64::min,
+        });
+        let best = best.unwrap_or_default();
         let mut header = vec!["model".to_owned()];
         let name = |depth: &Option<usize>| depth.map_or_else(|| "–".into(), |k| format!("K={k}"));
         header.extend(depths.iter().map(name));
@@ -205,7 +228,7 @@ impl Report {
     }
 
     fn legend(&self) -> String {
-        let spread = self.results.iter().any(|row| row.accuracy.std_error.is_some());
+        let spread = self.results.iter().any(|row| row.score.std_error.is_some());
         let spread = if spread { ", mean±standard error" } else { "" };
         let overshooting: BTreeSet<&str> =
             self.results.iter().filter(|row| row.overshoots).map(|row| row.model).collect();
@@ -226,7 +249,9 @@ impl Report {
             work.push(format!("{known} known from before"));
         }
         format!(
-            "Test accuracy in %{spread}; * marks the best.{steps}\n{} in {}.",
+            "Test {}{}{spread}; * marks the best.{steps}\n{} in {}.",
+            self.metric.description(),
+            if self.metric.is_share() { " in %" } else { "" },
             work.join(", "),
             seconds(Duration::from_secs_f64(self.seconds)),
         )
@@ -244,6 +269,8 @@ impl Row {
             model: method.name(),
             depth: method.depth(),
             accuracy: result.accuracy(),
+            metric: result.metric,
+            score: result.score(),
             lambda_median: Some(result.lambda_median()),
             trained: None,
             seconds: Seconds {
@@ -255,13 +282,33 @@ impl Row {
         }
     }
 
+    pub(super) fn searched(result: &Searched) -> Self {
+        Row {
+            model: Method::Auto.name(),
+            depth: None,
+            accuracy: result.accuracy(),
+            metric: result.metric,
+            score: result.score(),
+            lambda_median: None,
+            trained: None,
+            seconds: Seconds {
+                propagate: 0.0,
+                fit: result.fit.as_secs_f64(),
+                predict: result.predict.as_secs_f64(),
+            },
+            overshoots: false,
+        }
+    }
+
     pub(super) fn trained(outcome: &ModelRuns) -> Self {
         let model = outcome.model;
         let sum = |part: fn(&Run) -> f64| outcome.runs.iter().map(part).sum();
         Row {
             model: model.name(),
             depth: Some(model.depth()),
-            accuracy: outcome.accuracy(),
+            accuracy: Some(outcome.accuracy()),
+            metric: Metric::Accuracy,
+            score: outcome.accuracy(),
             lambda_median: None,
             trained: Some(Trained { model, runs: outcome.runs.len(), from_cache: outcome.known }),
             seconds: Seconds {
@@ -275,14 +322,21 @@ impl Row {
 
     /// As it is shown: what looks equal is marked equally.
     fn rounded(&self) -> f64 {
-        (self.accuracy.mean * 10.0).round() / 10.0
+        let unit = 10f64.powi(self.digits() as i32);
+        (self.score.mean * unit).round() / unit
+    }
+
+    /// Behind the point.
+    fn digits(&self) -> usize {
+        if self.metric.is_share() { 1 } else { 3 }
     }
 
     fn cell(&self, best: f64) -> String {
         let mark = if self.rounded() == best { "*" } else { "" };
-        match self.accuracy.std_error {
-            Some(error) => format!("{mark}{:.1}±{error:.1}", self.rounded()),
-            None => format!("{mark}{:.1}", self.rounded()),
+        let digits = self.digits();
+        match self.score.std_error {
+            Some(error) => format!("{mark}{:.digits$}±{error:.digits$}", self.rounded()),
+            None => format!("{mark}{:.digits$}", self.rounded()),
         }
     }
 }

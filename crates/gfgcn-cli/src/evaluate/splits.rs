@@ -79,7 +79,7 @@ impl SplitSettings {
 
     /// Random splits; the first has this seed, the others follow.
     pub(super) fn draw(&self, dataset: &Dataset, seed: u64) -> Result<Vec<Split>> {
-        let draw = |k| Split::stratified(dataset.labels(), self.ratio, seed.wrapping_add(k));
+        let draw = |k| Split::random(dataset.targets(), self.ratio, seed.wrapping_add(k));
         (0..u64::from(self.splits)).map(draw).collect()
     }
 }

@@ -1,17 +1,20 @@
-//! What is learnt: how labels become the targets Y of a ridge problem, and scores become predictions.
+//! What is learnt: how classes, sets of labels or values become the targets Y of a ridge problem, and scores become
+//! predictions.
 //!
-//! The ridge problem sees plain numbers. A [`Head`] encodes what nodes are, judges scores by it, and decodes
-//! them; `supervision.rs` has what a split of labelled nodes asks of it.
+//! The ridge problem sees plain numbers. A [`Head`] says what its columns stand for and decodes scores, a [`Truth`] is
+//! what some nodes are and judges scores by it (`tally.rs`: one node at a time), an [`Objective`] is what is asked for;
+//! `supervision.rs` has what a split of a dataset asks of them.
 
+mod objective;
 mod supervision;
+mod tally;
+mod truth;
 
-pub(crate) use supervision::{Lesson, Supervision};
+pub use objective::{ClassWeights, Objective};
+pub(crate) use supervision::{Lesson, Supervision, target_columns};
+pub use truth::Truth;
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::linalg::multiply;
-use crate::matrix::Matrix;
-use crate::ridge::{Candidate, RidgePath};
+use crate::data::TargetKind;
 use serde::{Deserialize, Serialize};
 
 /// What is learnt.
@@ -26,6 +29,18 @@ pub enum Head {
         /// The names of the classes.
         names: Vec<String>,
     },
+    /// A set of labels per node: one target column per label, 1 for those that the node has and 0 for the others.
+    Sets {
+        /// The names of the labels.
+        names: Vec<String>,
+        /// Labels that score higher are predicted. Chosen on left-out scores, for the best micro-F1 of all labels together.
+        threshold: f64,
+    },
+    /// Numbers, one target column each.
+    Values {
+        /// The names of the columns.
+        names: Vec<String>,
+    },
 }
 
 impl Head {
@@ -34,15 +49,35 @@ impl Head {
         Head::Classes { names }
     }
 
-    /// The names of the classes.
+    /// Any of the named labels per node; predicted are those that score higher than ½ until a threshold is chosen.
+    pub fn sets(names: Vec<String>) -> Self {
+        Head::Sets { names, threshold: 0.5 }
+    }
+
+    /// The named values per node.
+    pub fn values(names: Vec<String>) -> Self {
+        Head::Values { names }
+    }
+
+    /// Of which kind the targets are.
+    pub fn kind(&self) -> TargetKind {
+        match self {
+            Head::Classes { .. } => TargetKind::Classes,
+            Head::Sets { .. } => TargetKind::Sets,
+            Head::Values { .. } => TargetKind::Values,
+        }
+    }
+
+    /// The names of the classes, the labels or the columns of values.
     pub fn names(&self) -> &[String] {
-        let Head::Classes { names } = self;
-        names
+        match self {
+            Head::Classes { names } | Head::Sets { names, .. } | Head::Values { names } => names,
+        }
     }
 
     /// The number of target columns.
     pub fn columns(&self) -> usize {
-        columns_of(self.names().len())
+        columns_of(self.kind(), self.names().len())
     }
 
     /// The class that a row of scores stands for: with one column for two classes its sign; with one per
@@ -60,119 +95,58 @@ impl Head {
         best as u32
     }
 
-    /// A row of scores with one entry per class; the largest wins. Two classes share one target, so theirs
+    /// The labels that a row of scores stands for, in increasing order: those above the threshold. None of other kinds.
+    pub fn decode_set(&self, scores: &[f64]) -> Vec<u32> {
+        let Head::Sets { threshold, .. } = self else { return Vec::new() };
+        let chosen = scores.iter().zip(0..).filter(|(score, _)| *score > threshold);
+        chosen.map(|(_, label)| label).collect()
+    }
+
+    /// A row of scores with one entry per name. Of classes the largest wins; two share one target, so theirs
     /// are s and −s.
     pub fn scores(&self, row: &[f64]) -> Vec<f64> {
-        if self.names().len() == 2 { vec![-row[0], row[0]] } else { row.to_vec() }
-    }
-
-    /// The targets of some nodes by their classes; `None` is a class that the head does not know.
-    pub fn targets(&self, classes: Vec<Option<u32>>) -> Targets {
-        let count = self.names().len();
-        let matrix = Matrix::from_fn(classes.len(), self.columns(), |i, j| match classes[i] {
-            // What none of the classes is, is no more one of them than another.
-            None => 0.0,
-            Some(class) if count == 2 => f64::from(class == 1) * 2.0 - 1.0,
-            Some(class) => f64::from(count == 1 || class as usize == j),
-        });
-        Targets { head: self.clone(), classes, matrix }
+        if self.names().len() == 2 && row.len() == 1 { vec![-row[0], row[0]] } else { row.to_vec() }
     }
 }
 
-/// The number of target columns of so many classes.
-pub(crate) fn columns_of(classes: usize) -> usize {
-    if classes == 2 { 1 } else { classes }
-}
-
-/// What some nodes are to be.
-#[derive(Clone, Debug)]
-pub struct Targets {
-    head: Head,
-    classes: Vec<Option<u32>>,
-    matrix: Matrix<f64>,
-}
-
-impl Targets {
-    /// Y, nodes × target columns.
-    pub fn matrix(&self) -> &Matrix<f64> {
-        &self.matrix
-    }
-
-    /// The classes of the nodes, as positions in the head's names.
-    pub fn classes(&self) -> &[Option<u32>] {
-        &self.classes
-    }
-
-    /// Whether a node's scores stand for what it is, and their squared distance from its targets.
-    pub fn judge(&self, node: usize, scores: &[f64]) -> (bool, f64) {
-        let correct = Some(self.head.decode(scores)) == self.classes[node];
-        let pairs = scores.iter().zip(self.matrix.row(node));
-        (correct, pairs.map(|(score, target)| score - target).map(|d| d * d).sum())
-    }
-
-    /// How well each penalty predicts the training nodes, each left out in turn; `None` where it is too
-    /// small for double precision.
-    ///
-    /// # Errors
-    /// If the work is cancelled.
-    pub fn judge_left_out(
-        &self,
-        path: &RidgePath,
-        penalties: &[f64],
-        context: &Context,
-    ) -> Result<Vec<Option<Candidate>>> {
-        path.leave_one_out(
-            penalties,
-            context,
-            |sum: &mut Candidate, node, scores| {
-                let (correct, squared_error) = self.judge(node, scores);
-                sum.count(correct, squared_error);
-            },
-            Candidate::add,
-        )
-    }
-
-    /// How well each penalty predicts these nodes, which took no part in the training; `inputs` are their
-    /// filtered features (primal) or kernel values with the training nodes (dual).
-    pub(crate) fn judge_held_out(
-        &self,
-        path: &RidgePath,
-        penalties: &[f64],
-        inputs: &Matrix<f64>,
-        context: &Context,
-    ) -> Result<Vec<Option<Candidate>>> {
-        let (solutions, usable) = path.solve_side_by_side(penalties, context)?;
-        let mut scores = multiply(inputs, &solutions.coefficients, context)?;
-        scores.add_to_rows(1.0, &solutions.intercept);
-        let mut candidates = vec![Candidate::default(); penalties.len()];
-        for node in 0..scores.rows() {
-            let of_penalties = scores.row(node).chunks(self.matrix.cols());
-            for (candidate, scores) in candidates.iter_mut().zip(of_penalties) {
-                let (correct, squared_error) = self.judge(node, scores);
-                candidate.count(correct, squared_error);
-            }
-        }
-        Ok(candidates.into_iter().zip(usable).map(|(c, usable)| usable.then_some(c)).collect())
-    }
+/// The number of target columns of so many classes, labels or columns of values.
+fn columns_of(kind: TargetKind, names: usize) -> usize {
+    if kind == TargetKind::Classes && names == 2 { 1 } else { names }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Result;
+    use crate::matrix::Matrix;
+    use crate::metrics::Metric;
 
-    fn head(classes: usize) -> Head {
-        Head::classes((0..classes).map(|class| class.to_string()).collect())
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|class| class.to_string()).collect()
+    }
+
+    fn judged(truth: &Truth, metric: Metric, scores: &[Vec<f64>]) -> f64 {
+        let truth = truth.clone().judged_by(metric, "test").unwrap();
+        truth.judge_scores(scores.iter().map(Vec::as_slice)).score
     }
 
     #[test]
     fn what_is_encoded_is_decoded() {
         for classes in 1..5 {
-            let head = head(classes);
+            let head = Head::classes(names(classes));
             let all: Vec<Option<u32>> = (0..classes as u32).map(Some).collect();
-            let targets = head.targets(all.clone());
+            let truth = Truth::of_classes(&head, all.clone());
             for (k, class) in all.iter().enumerate() {
-                assert_eq!(Some(head.decode(targets.matrix().row(k))), *class);
-                assert_eq!(targets.judge(k, targets.matrix().row(k)), (true, 0.0));
+                assert_eq!(Some(head.decode(truth.matrix().row(k))), *class);
+                assert_eq!(truth.judge(k, truth.matrix().row(k)), (true, 0.0));
+            }
+        }
+        for labels in 1..4 {
+            let head = Head::sets(names(labels));
+            let sets = vec![(vec![], 0), ((0..labels as u32).collect::<Vec<_>>(), 0)];
+            let truth = Truth::of_sets(&head, sets.clone().into_iter());
+            for (k, (set, _)) in sets.iter().enumerate() {
+                assert_eq!(&head.decode_set(truth.matrix().row(k)), set, "{labels} labels");
             }
         }
     }
@@ -180,9 +154,91 @@ mod tests {
     #[test]
     fn a_class_that_is_not_known_is_none_of_the_others() {
         for (classes, scores) in [(2, vec![0.5]), (3, vec![0.5, 0.0, 0.0])] {
-            let targets = head(classes).targets(vec![None]);
-            assert!(targets.matrix().as_slice().iter().all(|&y| y == 0.0), "{classes} classes");
-            assert_eq!(targets.judge(0, &scores), (false, 0.25));
+            let truth = Truth::of_classes(&Head::classes(names(classes)), vec![None]);
+            assert!(truth.matrix().as_slice().iter().all(|&y| y == 0.0), "{classes} classes");
+            assert_eq!(truth.judge(0, &scores), (false, 0.25));
+        }
+    }
+
+    /// By hand: of class 0 both nodes are right, of class 1 one of two, of an unknown class none.
+    #[test]
+    fn classes_are_judged_as_in_textbooks() {
+        let classes = vec![Some(0), Some(0), Some(1), Some(1), None];
+        let truth = Truth::of_classes(&Head::classes(names(3)), classes);
+        let scores: Vec<Vec<f64>> =
+            [[0.9, 0.1, 0.0], [0.6, 0.4, 0.0], [0.7, 0.3, 0.0], [0.2, 0.8, 0.0], [0.1, 0.2, 0.0]]
+                .map(|row| row.to_vec())
+                .to_vec();
+        let close = |metric: Metric, expected: f64| {
+            let found = judged(&truth, metric, &scores);
+            assert!((found - expected).abs() < 1e-12, "{metric}: {found} {expected}");
+        };
+        close(Metric::Accuracy, 3.0 / 5.0);
+        close(Metric::BalancedAccuracy, (1.0 + 0.5 + 0.0) / 3.0);
+        // Class 0: precision 2/3, recall 1. Class 1: precision 1/2, recall 1/2. The unknown one: 0. Class 2 is nowhere.
+        close(Metric::MacroF1, (0.8 + 0.5 + 0.0) / 3.0);
+        // Pairs of class 0 and others: 0.9 beats all three, 0.6 two. Of class 1: 0.3 beats two of three, 0.8 all.
+        close(Metric::Auc, (5.0 / 6.0 + 5.0 / 6.0) / 2.0);
+        // Class 0 stands at places 1 and 3; class 1 at places 1 and 3.
+        close(Metric::AveragePrecision, (1.0 + 2.0 / 3.0) / 2.0);
+    }
+
+    #[test]
+    fn sets_are_judged_with_as_many_labels_as_a_node_has() {
+        let head = Head::sets(names(3));
+        let sets = vec![(vec![0, 2], 0), (vec![1], 0), (vec![], 0), (vec![0], 1)];
+        let truth = Truth::of_sets(&head, sets.into_iter());
+        let scores: Vec<Vec<f64>> =
+            [[0.9, 0.5, 0.1], [0.2, 0.1, 0.0], [0.9, 0.9, 0.9], [0.5, 0.4, 0.3]]
+                .map(|row| row.to_vec())
+                .to_vec();
+        // Predicted: {0, 1}, {0}, {}, {0, 1}; right are the first's 0 and the last's 0. One label is not known.
+        let micro = 2.0 * 2.0 / (5.0 + 5.0);
+        assert!((judged(&truth, Metric::MicroF1, &scores) - micro).abs() < 1e-12);
+        // Label 0: 2 of 3 predictions, support 2. Label 1: none of 2, support 1. Label 2: never. The unknown one: never.
+        let macro_f1 = (4.0 / 5.0 + 0.0 + 0.0 + 0.0) / 4.0;
+        assert!((judged(&truth, Metric::MacroF1, &scores) - macro_f1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn values_are_judged_in_their_columns() -> Result<()> {
+        let values = Matrix::from_rows(3, 2, vec![1.0, 10.0, 2.0, 10.0, 6.0, 10.0])?;
+        let truth = Truth::of_values(&Head::values(names(2)), values);
+        let scores: Vec<Vec<f64>> = [[2.0, 10.0], [2.0, 10.0], [4.0, 11.0]].map(Vec::from).to_vec();
+        // The first column varies by 4 + 1 + 9 around its mean of 3, the second not at all.
+        let r2 = ((1.0 - 5.0 / 14.0) + 0.0) / 2.0;
+        assert!((judged(&truth, Metric::R2, &scores) - r2).abs() < 1e-12);
+        assert!((judged(&truth, Metric::Mae, &scores) - (1.0 + 1.0 / 3.0) / 2.0).abs() < 1e-12);
+        let mean: Vec<Vec<f64>> = vec![vec![3.0, 10.0]; 3];
+        assert!((judged(&truth, Metric::R2, &mean) - 0.5).abs() < 1e-12);
+        Ok(())
+    }
+
+    #[test]
+    fn a_metric_that_cannot_be_computed_is_refused() {
+        let truth = Truth::of_classes(&Head::classes(names(2)), vec![Some(1), Some(1)]);
+        let message = truth.clone().judged_by(Metric::Auc, "test").unwrap_err().to_string();
+        assert!(message.contains("auc") && message.contains("test part"), "{message}");
+        assert!(truth.judged_by(Metric::R2, "test").is_err());
+    }
+
+    /// Counting in parts and joining them is counting all at once.
+    #[test]
+    fn tallies_of_parts_join() {
+        let head = Head::classes(names(3));
+        let truth = Truth::of_classes(&head, (0..300).map(|k| Some(k % 3)).collect());
+        let scores: Vec<Vec<f64>> =
+            (0..300).map(|k| (0..3).map(|j| f64::from((k * 7 + j * 5) % 11)).collect()).collect();
+        for metric in [Metric::Accuracy, Metric::MacroF1, Metric::Auc, Metric::AveragePrecision] {
+            let truth = truth.clone().judged_by(metric, "training").unwrap();
+            let mut joined = tally::Tally::default();
+            for part in [0..100, 100..101, 101..300] {
+                let mut own = tally::Tally::default();
+                part.for_each(|node| truth.count(&mut own, node, &scores[node]));
+                joined.add(own);
+            }
+            let (joined, whole) = (truth.verdict(&joined).score, judged(&truth, metric, &scores));
+            assert!((joined - whole).abs() < 1e-15, "{metric}: {joined} {whole}");
         }
     }
 }

@@ -232,7 +232,12 @@ impl Tensors {
 /// What must hold whatever the tensors are.
 fn check(header: &Header) -> Result<(), String> {
     if header.head.names().is_empty() {
-        return Err("the model has no classes".into());
+        return Err("the model has nothing to predict".into());
+    }
+    if let Head::Sets { threshold, .. } = &header.head
+        && !threshold.is_finite()
+    {
+        return Err(format!("the threshold is {threshold}"));
     }
     if header.members.is_empty() {
         return Err("the model has no members".into());

@@ -1,5 +1,6 @@
 //! A trained model: what it is, what it predicts, how it is stored.
 
+mod agreement;
 mod file;
 mod predict;
 
@@ -7,13 +8,15 @@ pub(crate) use file::SAVING;
 pub use predict::Predictions;
 
 use crate::design::Design;
-use crate::head::Head;
+use crate::head::{Head, Objective};
 use crate::matrix::Matrix;
+use crate::metrics::Metric;
 use crate::predictor::Predictor;
 use crate::ridge::Ridge;
 use serde::{Deserialize, Serialize};
 
-/// A trained model. Made by [`Classifier::fit`](crate::Classifier::fit) or [`Model::load`].
+/// A trained model of classes, sets of labels or values. Made by [`Classifier::fit`](crate::Classifier::fit),
+/// [`Search::run`](crate::tune::Search::run) or [`Model::load`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// At least one; the one with the largest share first.
@@ -79,8 +82,12 @@ pub struct Provenance {
     pub nodes: usize,
     /// Nodes trained on.
     pub training_nodes: usize,
-    /// Accuracy (0 to 1) by which λ was chosen: leave-one-out or validation.
+    /// What it was trained for; the metric is filled in.
+    pub objective: Objective,
+    /// Accuracy (0 to 1) on the nodes by which λ was chosen, left-out or validation; of classes.
     pub selection_accuracy: Option<f64>,
+    /// The metric on these nodes, which λ was chosen by; not in percent.
+    pub selection_score: Option<f64>,
 }
 
 impl Model {
@@ -94,7 +101,7 @@ impl Model {
         &self.head
     }
 
-    /// The names of the classes it can predict.
+    /// The names of the classes or labels that it can predict, or of the columns of values that it does.
     pub fn classes(&self) -> &[String] {
         self.head.names()
     }
@@ -107,6 +114,11 @@ impl Model {
     /// The names of the features it expects, where the training data gave them.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
+    }
+
+    /// The metric by which λ was chosen, if it was, and its value on the nodes that chose it.
+    pub fn selection_score(&self) -> Option<(Metric, f64)> {
+        self.provenance.objective.metric.zip(self.provenance.selection_score)
     }
 
     /// Where the model came from.

@@ -2,7 +2,7 @@
 
 use super::{Member, Model};
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, TargetKind};
 use crate::design::{Design, Input};
 use crate::driver::{Driver, Rows};
 use crate::error::{Error, Result};
@@ -14,17 +14,23 @@ use crate::predictor::score_all;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Scores and labels for every node of a graph.
+/// What a model says about every node of a graph: [classes](Predictions::class), [sets of labels](Predictions::labels) or
+/// [values](Predictions::values).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
-    head: Head,
+    pub(super) head: Head,
     /// Nodes × target columns.
-    targets: Matrix<f64>,
+    pub(super) targets: Matrix<f64>,
     notes: Vec<String>,
 }
 
 impl Predictions {
-    /// The names of the classes.
+    /// Of which kind they are.
+    pub fn kind(&self) -> TargetKind {
+        self.head.kind()
+    }
+
+    /// The names of the classes, the labels or the columns of values.
     pub fn classes(&self) -> &[String] {
         self.head.names()
     }
@@ -44,7 +50,18 @@ impl Predictions {
         &self.classes()[self.class(node) as usize]
     }
 
-    /// The score of each class for a node; the largest wins. Two classes share one regression
+    /// The predicted labels of a node, positions in [`Predictions::classes`] in increasing order: those whose score is above
+    /// the [threshold](Head::Sets). None where classes or values are predicted.
+    pub fn labels(&self, node: usize) -> Vec<u32> {
+        self.head.decode_set(self.targets.row(node))
+    }
+
+    /// The predicted values of a node, one per column; the scores of the targets where these are no values.
+    pub fn values(&self, node: usize) -> &[f64] {
+        self.targets.row(node)
+    }
+
+    /// The score of each class or label for a node; of classes the largest wins. Two classes share one regression
     /// target, so their scores are s and −s.
     pub fn scores(&self, node: usize) -> Vec<f64> {
         self.head.scores(self.targets.row(node))

@@ -15,6 +15,7 @@ pub use select::{Candidate, Selection, penalty_grid};
 pub(crate) use select::{PENALTIES, best, no_usable_penalty};
 
 use crate::context::Context;
+use crate::data::TargetKind;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::gram_of_rows;
@@ -27,14 +28,15 @@ use serde::{Deserialize, Serialize};
 /// |---|---|---|
 /// | `kernel` | similarity of two nodes' filtered features | linear |
 /// | `selection` | how λ is chosen | exact leave-one-out |
-/// | `intercept` | fit a constant per target | no |
+/// | `intercept` | fit a constant per target | no; values always have one |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ridge {
     /// The similarity of two nodes' filtered features.
     pub kernel: Kernel,
     /// How λ is chosen.
     pub selection: Selection,
-    /// Whether a constant is fitted per target.
+    /// Whether a constant is fitted per target. Values always have one: without, they would be drawn towards zero, which is
+    /// nothing special among them.
     pub intercept: bool,
 }
 
@@ -73,6 +75,12 @@ pub(crate) struct Posed {
 }
 
 impl Ridge {
+    /// What it is for targets of a kind.
+    #[must_use]
+    pub fn on(self, kind: TargetKind) -> Self {
+        Ridge { intercept: self.intercept || kind == TargetKind::Values, ..self }
+    }
+
     /// Poses the problem of filtered training features (training nodes × features).
     pub(crate) fn pose(&self, train: Matrix<f64>, context: &Context) -> Result<Posed> {
         let overflow = || {

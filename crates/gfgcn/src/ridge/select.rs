@@ -1,6 +1,7 @@
 //! Choosing λ.
 
 use crate::error::{Error, Result};
+use crate::metrics::Metric;
 use crate::text::serde_as_text;
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +14,7 @@ pub enum Selection {
     /// data, it is computed once, from all training nodes.
     #[default]
     LeaveOneOut,
-    /// By the accuracy on the validation part of the split.
+    /// By the validation part of the split.
     Validation,
     /// This λ.
     #[non_exhaustive]
@@ -63,7 +64,7 @@ impl Selection {
     pub fn description(&self) -> &'static str {
         match self {
             Selection::LeaveOneOut => "λ by exact leave-one-out",
-            Selection::Validation => "λ by validation accuracy",
+            Selection::Validation => "λ by the validation part",
             Selection::Fixed(_) => "λ given",
         }
     }
@@ -87,40 +88,40 @@ const NOISE: f64 = 1e-5;
 /// How well one penalty did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Candidate {
-    /// Nodes that were predicted right.
+    /// Nodes whose class was predicted; 0 where there are no classes.
     pub correct: usize,
     /// Nodes that were judged.
     pub total: usize,
     /// Sum of squared differences from the targets.
     pub squared_error: f64,
+    /// What the metric says of them.
+    pub score: f64,
 }
 
 impl Candidate {
-    /// Counts one prediction.
-    pub(crate) fn count(&mut self, correct: bool, squared_error: f64) {
-        self.total += 1;
-        self.correct += usize::from(correct);
-        self.squared_error += squared_error;
-    }
-
-    /// Counts those of another part of the nodes.
-    pub(crate) fn add(&mut self, other: Candidate) {
-        self.correct += other.correct;
-        self.total += other.total;
-        self.squared_error += other.squared_error;
-    }
-
-    /// The share of nodes that were predicted right, 0 to 1.
+    /// The share of nodes whose class was predicted, 0 to 1.
     pub fn accuracy(&self) -> f64 {
         self.correct as f64 / self.total.max(1) as f64
+    }
+
+    /// A number that is larger for the better of two: for the accuracy how many were right, so that whole numbers are
+    /// compared. `None` where it is not finite.
+    fn merit(&self, metric: Metric) -> Option<f64> {
+        let merit = match metric {
+            Metric::Accuracy => self.correct as f64,
+            _ if metric.higher_is_better() => self.score,
+            _ => -self.score,
+        };
+        merit.is_finite().then_some(merit)
     }
 }
 
 /// The position of the best candidate on a grid of penalties.
-pub(crate) fn best(candidates: &[Option<Candidate>]) -> Option<usize> {
-    let correct: Vec<Option<usize>> = candidates.iter().map(|c| c.map(|c| c.correct)).collect();
+pub(crate) fn best(candidates: &[Option<Candidate>], metric: Metric) -> Option<usize> {
+    let merits: Vec<Option<f64>> =
+        candidates.iter().map(|c| c.and_then(|c| c.merit(metric))).collect();
     let squared_error = |position: usize| candidates[position].map_or(0.0, |c| c.squared_error);
-    Verdict::best_of(&correct, squared_error).map(|verdict| verdict.position)
+    Verdict::best_of(&merits, metric, squared_error).map(|verdict| verdict.position)
 }
 
 /// What is said where [`best`] finds nothing.
@@ -132,32 +133,37 @@ pub(crate) fn no_usable_penalty() -> Error {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict {
     pub(crate) position: usize,
-    /// Four times the nodes that were predicted right, counted together with the neighbours on the grid.
-    pub(crate) score: usize,
+    /// Its merit, four times, counted together with the neighbours on the grid where these differ by chance.
+    pub(crate) score: f64,
     pub(crate) squared_error: f64,
 }
 
 impl Verdict {
-    /// Judges a grid by the number of right predictions of each penalty, and the squared error of those that tie.
+    /// Judges a grid by the merit of each penalty, and the squared error of those that tie. A merit is larger for the
+    /// better of two; that of the accuracy is the number of right predictions.
     ///
-    /// Accuracies of neighbours on the grid differ mostly by chance, so each is judged together with
+    /// What counts or ranks nodes differs between neighbours on the grid mostly by chance, so each is judged together with
     /// its neighbours (weights ¼, ½, ¼); over many splits of the citation graphs the chosen λ is then
-    /// better on the test nodes by 0.1 to 0.2 points. The tie-break is the smallest squared error, which keeps the
+    /// better on the test nodes by 0.1 to 0.2 points. Errors of values are smooth in λ, and next to a good one there may be one
+    /// without bounds: these are judged alone. The tie-break is the smallest squared error, which keeps the
     /// scores near 0 and 1 where many λ classify alike.
     pub(crate) fn best_of(
-        correct: &[Option<usize>],
+        merits: &[Option<f64>],
+        metric: Metric,
         squared_error: impl Fn(usize) -> f64,
     ) -> Option<Self> {
         let score = |position: usize| {
-            let own = correct[position]?;
-            let at = |p: Option<usize>| p.and_then(|p| correct.get(p).copied().flatten());
-            let before = at(position.checked_sub(1)).unwrap_or(own);
-            let after = at(Some(position + 1)).unwrap_or(own);
-            Some(before + 2 * own + after)
+            let own = merits[position]?;
+            let at = |p: Option<usize>| p.and_then(|p| merits.get(p).copied().flatten());
+            let neighbour = |p| at(p).filter(|_| metric.is_share()).unwrap_or(own);
+            let (before, after) =
+                (neighbour(position.checked_sub(1)), neighbour(Some(position + 1)));
+            Some(before + 2.0 * own + after)
         };
-        let scores: Vec<Option<usize>> = (0..correct.len()).map(score).collect();
-        let highest = scores.iter().copied().flatten().max()?;
-        let tied = (0..correct.len()).filter(|&position| scores[position] == Some(highest));
+        let scores: Vec<Option<f64>> = (0..merits.len()).map(score).collect();
+        let highest = scores.iter().copied().flatten().reduce(f64::max)?;
+        let bound = highest - tolerance(metric, highest);
+        let tied = (0..merits.len()).filter(|&p| scores[p].is_some_and(|score| score >= bound));
         let tied: Vec<Verdict> = tied
             .map(|position| Verdict {
                 position,
@@ -165,17 +171,34 @@ impl Verdict {
                 squared_error: squared_error(position),
             })
             .collect();
-        Verdict::winner(&tied, |verdict| verdict).copied()
+        Verdict::winner(&tied, metric, |verdict| verdict).copied()
     }
 
     /// Of several the best: the highest score; of equals the smallest squared error; and of those whose errors differ
     /// by no more than noise, the first.
-    pub(crate) fn winner<T>(candidates: &[T], verdict: impl Fn(&T) -> &Verdict) -> Option<&T> {
-        let highest = candidates.iter().map(|candidate| verdict(candidate).score).max()?;
-        let tied = || candidates.iter().filter(|candidate| verdict(candidate).score == highest);
+    pub(crate) fn winner<T>(
+        candidates: &[T],
+        metric: Metric,
+        verdict: impl Fn(&T) -> &Verdict,
+    ) -> Option<&T> {
+        let scores = candidates.iter().map(|candidate| verdict(candidate).score);
+        let highest = scores.reduce(f64::max)?;
+        let least = highest - tolerance(metric, highest);
+        let tied = || candidates.iter().filter(|candidate| verdict(candidate).score >= least);
         let errors = tied().map(|candidate| verdict(candidate).squared_error);
         let bound = errors.fold(f64::INFINITY, f64::min) * (1.0 + NOISE);
         tied().find(|candidate| verdict(candidate).squared_error <= bound).or_else(|| tied().next())
+    }
+}
+
+/// By how much scores near the highest may differ and still count as equal.
+fn tolerance(metric: Metric, highest: f64) -> f64 {
+    match metric {
+        // Whole numbers.
+        Metric::Accuracy => 0.0,
+        // In units of its own.
+        Metric::Mae => NOISE * highest.abs(),
+        _ => NOISE,
     }
 }
 
@@ -187,17 +210,38 @@ mod tests {
         let candidate = |(k, &c): (usize, &i32)| {
             let squared_error = (k as f64 - 2.0).abs();
             let correct = usize::try_from(c).ok()?;
-            Some(Candidate { correct, total: 99, squared_error })
+            Some(Candidate { correct, total: 99, squared_error, score: 0.0 })
         };
         correct.iter().enumerate().map(candidate).collect()
     }
 
     #[test]
     fn a_lucky_candidate_loses_to_a_good_neighbourhood() {
-        assert_eq!(best(&candidates(&[10, 20, 10, 18, 19, 18])), Some(4));
-        assert_eq!(best(&candidates(&[5, 5, 5, 5])), Some(2), "the smallest error of equals");
-        assert_eq!(best(&candidates(&[-1, 3, -1])), Some(1));
-        assert_eq!(best(&candidates(&[-1])), None);
+        let best = |correct: &[i32]| super::best(&candidates(correct), Metric::Accuracy);
+        assert_eq!(best(&[10, 20, 10, 18, 19, 18]), Some(4));
+        assert_eq!(best(&[5, 5, 5, 5]), Some(2), "the smallest error of equals");
+        assert_eq!(best(&[-1, 3, -1]), Some(1));
+        assert_eq!(best(&[-1]), None);
+    }
+
+    #[test]
+    fn every_metric_is_judged_in_its_own_way() {
+        let best = |metric: Metric, scores: &[f64]| {
+            let candidate = |(k, &score): (usize, &f64)| {
+                Some(Candidate {
+                    score,
+                    squared_error: (k as f64 - 2.0).abs(),
+                    ..Candidate::default()
+                })
+            };
+            super::best(&scores.iter().enumerate().map(candidate).collect::<Vec<_>>(), metric)
+        };
+        assert_eq!(best(Metric::Auc, &[0.1, 0.2, 0.1, 0.18, 0.19, 0.18]), Some(4));
+        assert_eq!(best(Metric::Auc, &[0.5, 0.5 + 1e-9, 0.5, 0.5]), Some(2), "noise");
+        // Beside the best there is one that explodes.
+        assert_eq!(best(Metric::R2, &[0.1, 0.6, -1e9, f64::NAN]), Some(1));
+        assert_eq!(best(Metric::Mae, &[3.0, 2.0, 5.0, f64::INFINITY]), Some(1));
+        assert_eq!(best(Metric::R2, &[f64::NAN]), None);
     }
 
     #[test]

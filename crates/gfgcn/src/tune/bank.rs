@@ -2,7 +2,7 @@
 
 use super::learn::LANDMARKS;
 use super::round::{LARGEST_SYSTEM, MOST_ENTRIES};
-use crate::data::Dataset;
+use crate::data::{Dataset, TargetKind};
 use crate::design::{Channel, Design, Input, RowScaling};
 use crate::error::Result;
 use crate::filter::{DEFAULT_DEPTH, DEFAULT_TAU, Filter, Tolerance};
@@ -76,13 +76,14 @@ pub(super) fn learners(
 ) -> Result<Vec<Learner>> {
     let (graph, features) = (dataset.graph(), dataset.features());
     let few = !features.is_empty() && features.cols() <= FEW_FEATURES;
-    let mut bank = Bank { learners: Vec::new(), intercept: intercept || few, tolerance };
+    let values = dataset.targets().kind() == TargetKind::Values;
+    let mut bank = Bank { learners: Vec::new(), intercept: intercept || few || values, tolerance };
     let plain: Operator = Operator::default().with_loops(0.0)?;
     let hops = |depth: usize| Filter::sgc(depth).expect("within the range");
     if !features.is_empty() {
         bank.add("SSGC", incumbent(operator));
         // The incumbent is the paper's, constants or not.
-        bank.learners[0].intercept = intercept;
+        bank.learners[0].intercept = intercept || values;
         bank.add("own features", Filter::Identity.into());
         let unit = Design::from(Filter::Identity).with_rows(RowScaling::Unit);
         bank.add("own features, unit length", unit);

@@ -8,12 +8,14 @@
 
 use super::learn::{Coefficients, Inputs, add, landmark_weights};
 use super::round::{Outcome, Round};
+use crate::data::TargetKind;
 use crate::driver::{Driver, Rows};
 use crate::error::Result;
+use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::{Member, Model, Provenance};
 use crate::predictor::Predictor;
-use crate::ridge::{Ridge, Selection};
+use crate::ridge::{Candidate, Ridge, Selection};
 
 /// Weights of scores that are smaller than this are nothing.
 const NOTHING: f64 = 1e-12;
@@ -48,19 +50,19 @@ impl Round<'_> {
         &self,
         outcome: &Outcome,
         weights: &[f64],
-        accuracy: f64,
+        constants: Vec<f64>,
+        left_out: &Matrix<f64>,
     ) -> Result<(Model, Vec<(String, f64)>)> {
         let mut parts: Vec<Parts> = outcome.learners.iter().map(|_| Parts::default()).collect();
-        let targets = self.supervision.head.columns();
-        let mut intercept = vec![0.0; targets];
+        let mut intercept = constants;
         let mut lambdas: Vec<f64> = outcome.solved.iter().map(|solved| solved.lambda).collect();
-        let constants = |total: &mut Vec<f64>, weight: f64, constants: &[f64]| {
+        let add_constants = |total: &mut Vec<f64>, weight: f64, constants: &[f64]| {
             total.iter_mut().zip(constants).for_each(|(total, b)| *total += weight * b);
         };
         for (k, solved) in outcome.solved.iter().enumerate().filter(|(k, _)| weights[*k] > NOTHING)
         {
             parts[k].add(weights[k], &solved.solution);
-            constants(&mut intercept, weights[k], &solved.intercept);
+            add_constants(&mut intercept, weights[k], &solved.intercept);
         }
         let of_sum = weights.get(outcome.learners.len()).copied().unwrap_or(0.0);
         if let Some(sum) = outcome.sum.as_ref().filter(|_| of_sum > NOTHING) {
@@ -80,7 +82,7 @@ impl Round<'_> {
                     lambdas[k] = sum.solved.lambda / scale;
                 }
             }
-            constants(&mut intercept, of_sum, &sum.solved.intercept);
+            add_constants(&mut intercept, of_sum, &sum.solved.intercept);
         }
         let mut members = Vec::new();
         for (k, parts) in parts.into_iter().enumerate() {
@@ -104,9 +106,10 @@ impl Round<'_> {
             members.iter().map(|(k, member)| (outcome.learners[*k].name.clone(), member.share));
         let shares = shares.collect();
         let dataset = self.dataset;
+        let judged = self.judged(left_out);
         let model = Model {
             members: members.into_iter().map(|(_, member)| member).collect(),
-            head: self.supervision.head.clone(),
+            head: self.head(left_out),
             features: dataset.features().cols(),
             feature_names: dataset.feature_names().map(<[String]>::to_vec),
             provenance: Provenance {
@@ -114,10 +117,32 @@ impl Round<'_> {
                 fingerprint: dataset.fingerprint(),
                 nodes: dataset.nodes(),
                 training_nodes: self.supervision.train.len(),
-                selection_accuracy: Some(accuracy),
+                objective: self.objective.clone(),
+                selection_accuracy: (judged.correct > 0 || self.is_of_classes())
+                    .then(|| judged.accuracy()),
+                selection_score: Some(judged.score),
             },
         };
         Ok((model, shares))
+    }
+
+    fn is_of_classes(&self) -> bool {
+        self.supervision.head.kind() == TargetKind::Classes
+    }
+
+    /// How well left-out scores predict the training nodes.
+    pub(super) fn judged(&self, left_out: &Matrix<f64>) -> Candidate {
+        let rows = (0..left_out.rows()).map(|node| left_out.row(node));
+        self.supervision.targets.judge_scores(rows)
+    }
+
+    /// What decodes scores: for sets of labels with a threshold that suits the left-out ones.
+    fn head(&self, left_out: &Matrix<f64>) -> Head {
+        let mut head = self.supervision.head.clone();
+        if let Head::Sets { threshold, .. } = &mut head {
+            *threshold = self.supervision.targets.threshold_of(left_out);
+        }
+        head
     }
 
     /// The predictor of a learner, if it has a part in anything.

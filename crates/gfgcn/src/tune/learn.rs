@@ -4,7 +4,7 @@ use super::bank::Learner;
 use crate::context::Context;
 use crate::driver::Filtered;
 use crate::error::{Error, Result};
-use crate::head::Targets;
+use crate::head::Truth;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, gram_of_rows, multiply_transposed};
 use crate::matrix::Matrix;
@@ -170,15 +170,16 @@ pub(super) enum Coefficients {
 /// Chooses λ and solves; `None` where no λ of the grid gives a solvable system.
 pub(super) fn solve(
     problem: Problem,
-    targets: &Targets,
+    targets: &Truth,
     intercept: bool,
     context: &Context,
 ) -> Result<Option<Solved>> {
     let dual = matches!(problem, Problem::Dual(_));
-    let path = problem.path(targets.matrix().clone(), None, intercept, context)?;
+    let (matrix, weights) = (targets.matrix().clone(), targets.weights());
+    let path = problem.path(matrix, weights, intercept, context)?;
     let penalties = penalty_grid(path.scale());
     let candidates = targets.judge_left_out(&path, &penalties, context)?;
-    let Some(position) = best(&candidates) else { return Ok(None) };
+    let Some(position) = best(&candidates, targets.metric()) else { return Ok(None) };
     let xi = penalties[position];
     let left_out = left_out_scores(&path, xi, context)?;
     let solution = path.solve(xi, context)?;

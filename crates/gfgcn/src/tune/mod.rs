@@ -8,6 +8,7 @@
 
 mod bank;
 mod compose;
+mod evaluate;
 mod learn;
 mod nnls;
 mod round;
@@ -15,6 +16,7 @@ mod screening;
 mod stack;
 
 pub use bank::Learner;
+pub use evaluate::Searched;
 pub use stack::Expected;
 
 use crate::classifier::Classifier;
@@ -25,8 +27,9 @@ use crate::driver::{Driver, Explanation, Rows, Scoring, Systems};
 use crate::error::{Error, Result};
 use crate::filter::Tolerance;
 use crate::graph::Operator;
-use crate::head::Supervision;
+use crate::head::{Objective, target_columns};
 use crate::kernel::Kernel;
+use crate::metrics::Metric;
 use crate::model::Model;
 use crate::ridge::{Ridge, Selection};
 use crate::split::Split;
@@ -46,7 +49,7 @@ const FILTERED_BYTES: u64 = 1 << 30;
 /// # fn example(dataset: &Dataset, split: &Split) -> gfgcn::Result<()> {
 /// let context = Context::default();
 /// let tuned = Search::default().run(dataset, split, &context)?;
-/// println!("expected accuracy {:.1} %", 100.0 * tuned.expected.accuracy);
+/// println!("expected accuracy {:.1} %", 100.0 * tuned.expected.score);
 /// let predictions = tuned.model.predict(dataset, &context)?;
 /// # Ok(())
 /// # }
@@ -62,6 +65,8 @@ pub struct Search {
     pub intercept: bool,
     /// What truncating a filter's series may change.
     pub tolerance: Tolerance,
+    /// What predictions should be good at.
+    pub objective: Objective,
 }
 
 /// A learner at its best λ, or the sum of all.
@@ -75,8 +80,8 @@ pub struct Contender {
     pub kernel: Kernel,
     /// λ.
     pub lambda: f64,
-    /// The share of left-out training nodes whose class was predicted, 0 to 1.
-    pub accuracy: f64,
+    /// The metric on left-out training nodes.
+    pub score: f64,
     /// The mean squared error of the left-out scores.
     pub squared_error: f64,
     /// What its scores are multiplied by in the stack.
@@ -90,10 +95,12 @@ pub struct Tuned {
     pub model: Model,
     /// Whether it is the stack.
     pub stacked: bool,
-    /// All learners and their sum, the most accurate first.
+    /// All learners and their sum, the best first.
     pub board: Vec<Contender>,
-    /// The share of left-out training nodes whose class the model predicted, 0 to 1.
-    pub accuracy: f64,
+    /// What everything was judged by.
+    pub metric: Metric,
+    /// The metric of the model on left-out training nodes.
+    pub score: f64,
     /// What to expect of the model on other nodes.
     pub expected: Expected,
     /// How much each learner has to do with the model's scores; they add up to 1. The largest first.
@@ -136,12 +143,15 @@ impl Search {
             Driver::check(dataset.features(), &designs, context)?;
             let keys = dataset.node_keys();
             let screening = self.screening(dataset, split, &learners);
-            let sample = screening.sample(dataset.labels(), split, &keys)?;
+            let sample = screening.sample(dataset.targets(), split, &keys)?;
             let mut times = Times::default();
             let start = Instant::now();
             let learners = match &sample {
                 None => learners,
-                Some(sample) => Round::new(dataset, sample, &keys, context)?.survivors(learners)?,
+                Some(sample) => {
+                    let round = Round::new(dataset, sample, &keys, &self.objective, context)?;
+                    round.survivors(learners)?
+                }
             };
             times.screening = start.elapsed();
             self.decide(dataset, split, learners, &keys, times, context).map(|tuned| Tuned {
@@ -163,7 +173,7 @@ impl Search {
         context: &Context,
     ) -> Result<Tuned> {
         let start = Instant::now();
-        let round = Round::new(dataset, split, keys, context)?;
+        let round = Round::new(dataset, split, keys, &self.objective, context)?;
         let outcome = round.run(learners)?;
         times.learning = start.elapsed();
         let start = Instant::now();
@@ -175,11 +185,8 @@ impl Search {
         let expected = ballot.expected(&training_keys);
         let own = outcome.learners.iter().position(Learner::is_own_features);
         let own_features_suffice = own.is_some_and(|own| ballot.is_as_good(own, &choice));
-        let scores = ballot.chosen(&choice);
-        let right = (0..scores.rows())
-            .filter(|&node| supervision.targets.judge(node, scores.row(node)).0)
-            .count();
-        let accuracy = right as f64 / scores.rows() as f64;
+        let left_out = ballot.chosen(&choice);
+        let metric = supervision.metric();
         times.stacking = start.elapsed();
         let start = Instant::now();
         let (model, shares) = match &choice {
@@ -190,11 +197,16 @@ impl Search {
                     intercept: learner.intercept,
                     selection: Selection::LeaveOneOut,
                 };
-                let classifier = Classifier::new(learner.design.clone()).with_ridge(ridge);
+                let classifier = Classifier::new(learner.design.clone())
+                    .with_ridge(ridge)
+                    .with_objective(self.objective.clone());
                 let model = classifier.fit(dataset, split, context)?;
                 (model, vec![(learner.name.clone(), 1.0)])
             }
-            Choice::Stack(weights) => round.compose(&outcome, weights, accuracy)?,
+            Choice::Stack(weights) => {
+                let constants = ballot.constants(weights);
+                round.compose(&outcome, weights, constants, &left_out)?
+            }
         };
         times.composing = start.elapsed();
         let weights = match &choice {
@@ -204,8 +216,9 @@ impl Search {
         Ok(Tuned {
             model,
             stacked: choice != Choice::Incumbent,
-            board: outcome.board(&weights),
-            accuracy,
+            board: outcome.board(&weights, metric),
+            metric,
+            score: round.judged(&left_out).score,
             expected,
             shares,
             own_features_suffice,
@@ -227,7 +240,7 @@ impl Search {
     }
 
     fn screening(&self, dataset: &Dataset, split: &Split, learners: &[Learner]) -> Screening {
-        let targets = dataset.labels().classes().len();
+        let targets = target_columns(dataset.targets());
         let operations = |learner: &Learner, train: usize| {
             let columns = learner.columns(dataset, train);
             Ridge::default().operations(train, columns, targets)
@@ -257,12 +270,12 @@ impl Search {
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let (learners, _) = self.learners(dataset, split.train().len())?;
         let screening = self.screening(dataset, split, &learners);
-        let sample = screening.sample(dataset.labels(), split, &dataset.node_keys())?;
+        let sample = screening.sample(dataset.targets(), split, &dataset.node_keys())?;
         let train = sample.as_ref().unwrap_or(split).train();
         let designs: Vec<Design> = learners.iter().map(|l| l.design.clone()).collect();
         let rows = Rows::of(train.to_vec(), dataset.nodes());
         let driver = Driver::new(dataset, &designs, rows, 0)?;
-        let targets = dataset.labels().classes().len();
+        let targets = target_columns(dataset.targets());
         let systems = |learner: &Learner| {
             let columns = learner.columns(dataset, train.len());
             Systems::new(1, train.len(), columns, targets, &Ridge::default())
@@ -290,9 +303,4 @@ impl Tuned {
         let Times { screening, learning, stacking, composing } = self.times;
         screening + learning + stacking + composing
     }
-}
-
-/// The supervision of a search: classes that have a training node.
-fn supervision<'a>(dataset: &Dataset, split: &'a Split) -> Result<Supervision<'a>> {
-    Supervision::new(dataset.labels(), split, &Ridge::default())
 }

@@ -3,16 +3,17 @@
 use super::bank::Learner;
 use super::learn::{Inputs, Solved, add, solve};
 use super::stack::{Ballot, Choice};
-use super::{Contender, FILTERED_BYTES, supervision};
+use super::{Contender, FILTERED_BYTES};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::design::Design;
 use crate::driver::{Driver, Rows, distinct};
 use crate::error::{Error, Result};
-use crate::head::Supervision;
+use crate::head::{Objective, Supervision};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
-use crate::ridge::{Problem, no_usable_penalty};
+use crate::metrics::Metric;
+use crate::ridge::{Problem, Ridge, no_usable_penalty};
 use crate::split::Split;
 
 /// Systems larger than this are not solved: they take the cube of their size.
@@ -24,6 +25,7 @@ pub(super) const MOST_ENTRIES: usize = 1 << 29;
 pub(super) struct Round<'a> {
     pub(super) dataset: &'a Dataset,
     pub(super) supervision: Supervision<'a>,
+    pub(super) objective: Objective,
     pub(super) context: &'a Context,
     /// Positions of the training nodes in the order of their keys.
     order: Vec<usize>,
@@ -60,12 +62,15 @@ impl<'a> Round<'a> {
         dataset: &'a Dataset,
         split: &'a Split,
         keys: &[u64],
+        objective: &'a Objective,
         context: &'a Context,
     ) -> Result<Self> {
-        let supervision = supervision(dataset, split)?;
+        let supervision = Supervision::new(dataset.targets(), split, &Ridge::default(), objective)?;
+        let metric = Some(supervision.metric());
+        let objective = Objective { metric, ..objective.clone() };
         let mut order: Vec<usize> = (0..supervision.train.len()).collect();
         order.sort_by_key(|&position| keys[supervision.train[position]]);
-        Ok(Round { dataset, supervision, context, order })
+        Ok(Round { dataset, supervision, objective, context, order })
     }
 
     /// The learners that say something on these nodes, to be tried on more: those that count in a stack of them, and the
@@ -298,8 +303,8 @@ impl Outcome {
         self.solved.iter().map(|solved| &solved.left_out).chain(sum).collect()
     }
 
-    /// All candidates, the most accurate first.
-    pub(super) fn board(&self, weights: &[f64]) -> Vec<Contender> {
+    /// All candidates, the best first.
+    pub(super) fn board(&self, weights: &[f64], metric: Metric) -> Vec<Contender> {
         let contender = |name: &str, design: Option<&Design>, kernel, solved: &Solved, weight| {
             let judged = solved.judged;
             Contender {
@@ -307,7 +312,7 @@ impl Outcome {
                 design: design.cloned(),
                 kernel,
                 lambda: solved.lambda,
-                accuracy: judged.accuracy(),
+                score: judged.score,
                 squared_error: judged.squared_error / judged.total.max(1) as f64,
                 weight,
             }
@@ -321,7 +326,11 @@ impl Outcome {
             board.push(contender("all together", None, Kernel::Linear, &sum.solved, weight));
         }
         board.sort_by(|a, b| {
-            b.accuracy.total_cmp(&a.accuracy).then(a.squared_error.total_cmp(&b.squared_error))
+            let better = match metric.higher_is_better() {
+                true => b.score.total_cmp(&a.score),
+                false => a.score.total_cmp(&b.score),
+            };
+            better.then(a.squared_error.total_cmp(&b.squared_error))
         });
         board
     }

@@ -3,7 +3,7 @@
 //! A search whose systems are small is done on all training nodes. Where it would take long, all learners first meet
 //! on a stratified sample, and those that count there meet again on all.
 
-use crate::data::Labels;
+use crate::data::Targets;
 use crate::error::Result;
 use crate::split::Split;
 
@@ -33,23 +33,28 @@ impl Screening {
         Screening::Sample { nodes }
     }
 
-    /// Some training nodes of each class, in proportion; `None` where there is no sample.
+    /// Some training nodes, of each class in proportion; `None` where there is no sample.
     ///
     /// Nodes are drawn by their [keys](crate::data::Dataset::node_keys), so that the order of the data does not choose
     /// them.
     pub(super) fn sample(
         self,
-        labels: &Labels,
+        targets: &Targets,
         split: &Split,
         keys: &[u64],
     ) -> Result<Option<Split>> {
         let Screening::Sample { nodes: size } = self else { return Ok(None) };
         let train = split.train();
-        let mut of_class = vec![Vec::new(); labels.classes().len()];
+        let mut of_class = match targets {
+            Targets::Classes(labels) => vec![Vec::new(); labels.classes().len()],
+            Targets::Sets(_) | Targets::Values(_) => vec![Vec::new()],
+        };
         for &node in train {
-            if let Some(class) = labels.get(node) {
-                of_class[class as usize].push(node);
-            }
+            let class = match targets {
+                Targets::Classes(labels) => labels.get(node),
+                Targets::Sets(_) | Targets::Values(_) => Some(0),
+            };
+            class.into_iter().for_each(|class| of_class[class as usize].push(node));
         }
         let mut nodes = Vec::new();
         for mut class in of_class {
@@ -59,7 +64,7 @@ impl Screening {
             nodes.extend_from_slice(&class[..wanted]);
         }
         nodes.sort_unstable();
-        Split::new(labels.len(), nodes, Vec::new(), Vec::new()).map(Some)
+        Split::new(keys.len(), nodes, Vec::new(), Vec::new()).map(Some)
     }
 }
 

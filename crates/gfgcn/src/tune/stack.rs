@@ -11,9 +11,10 @@
 //! because the weights were chosen on the same nodes.
 
 use super::nnls::Normal;
-use crate::data::mix;
-use crate::head::Targets;
+use crate::data::{TargetKind, mix};
+use crate::head::Truth;
 use crate::matrix::Matrix;
+use crate::metrics::Metric;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -29,23 +30,28 @@ const CHOOSING: usize = 20;
 /// Repetitions of the choice.
 const REPETITIONS: usize = 60;
 
-/// The accuracy to expect on nodes that had no part in the choice.
+/// What to expect on nodes that had no part in the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Expected {
-    /// 0 to 1.
-    pub accuracy: f64,
-    /// The standard error of a share of so many nodes.
+    /// What is measured.
+    pub metric: Metric,
+    /// Its value.
+    pub score: f64,
+    /// The standard error of the value on so many nodes.
     pub std_error: f64,
-    /// From where to where it is with a confidence of 95 %, within 0 and 1 (Wilson's interval).
+    /// From where to where it is with a confidence of 95 %; a share within 0 and 1 (Wilson's interval for the accuracy).
     pub interval: (f64, f64),
 }
 
 /// The left-out scores of all candidates, and what they should have been.
 pub(super) struct Ballot<'a> {
-    targets: &'a Targets,
+    targets: &'a Truth,
     /// Training nodes × targets each; the first is the incumbent where there is one.
     scores: Vec<&'a Matrix<f64>>,
     incumbent: bool,
+    /// What values are measured from, and in: their mean and spread. 0 and 1 for other targets.
+    origin: Vec<f64>,
+    unit: Vec<f64>,
 }
 
 /// What is chosen: the incumbent, or the sum of all with these weights.
@@ -56,8 +62,18 @@ pub(super) enum Choice {
 }
 
 impl<'a> Ballot<'a> {
-    pub(super) fn new(targets: &'a Targets, scores: Vec<&'a Matrix<f64>>, incumbent: bool) -> Self {
-        Ballot { targets, scores, incumbent }
+    pub(super) fn new(targets: &'a Truth, scores: Vec<&'a Matrix<f64>>, incumbent: bool) -> Self {
+        let y = targets.matrix();
+        let (mut origin, mut unit) = (vec![0.0; y.cols()], vec![1.0; y.cols()]);
+        if targets.head().kind() == TargetKind::Values {
+            origin = y.column_means();
+            for (t, unit) in unit.iter_mut().enumerate() {
+                let squares = (0..y.rows()).map(|i| (y[(i, t)] - origin[t]).powi(2)).sum::<f64>();
+                let deviation = (squares / y.rows() as f64).sqrt();
+                *unit = if deviation > 0.0 { deviation } else { 1.0 };
+            }
+        }
+        Ballot { targets, scores, incumbent, origin, unit }
     }
 
     fn nodes(&self) -> usize {
@@ -69,9 +85,11 @@ impl<'a> Ballot<'a> {
         let mut normal = Normal::new(self.scores.len());
         let mut row = vec![0.0; self.scores.len()];
         for node in nodes {
+            let root = self.targets.weights().map_or(1.0, |weights| weights[node].sqrt());
             for (t, &y) in self.targets.matrix().row(node).iter().enumerate() {
-                row.iter_mut().zip(&self.scores).for_each(|(out, p)| *out = p[(node, t)]);
-                normal.add(&row, y);
+                let measured = |value: f64| root * (value - self.origin[t]) / self.unit[t];
+                row.iter_mut().zip(&self.scores).for_each(|(out, p)| *out = measured(p[(node, t)]));
+                normal.add(&row, measured(y));
             }
         }
         normal
@@ -84,7 +102,14 @@ impl<'a> Ballot<'a> {
         for (scores, &weight) in self.scores.iter().zip(weights).filter(|(_, w)| **w > 0.0) {
             super::learn::add(&mut total, weight, scores);
         }
+        total.add_to_rows(1.0, &self.constants(weights));
         total
+    }
+
+    /// What the sum has to be moved by, because values are weighted by how they differ from their mean.
+    pub(super) fn constants(&self, weights: &[f64]) -> Vec<f64> {
+        let rest = 1.0 - weights.iter().sum::<f64>();
+        self.origin.iter().map(|origin| rest * origin).collect()
     }
 
     /// What is best on all training nodes.
@@ -125,25 +150,29 @@ impl<'a> Ballot<'a> {
 
     /// How good scores are for each of some nodes: the log-likelihood of its class, or its negative squared error.
     fn quality(&self, scores: &Matrix<f64>, nodes: &[usize]) -> Vec<f64> {
-        let classes = self.targets.classes();
-        let squared_error = |&node: &usize| -self.targets.judge(node, scores.row(node)).1;
-        if self.targets.matrix().cols() == 1 && classes.iter().all(|class| *class == Some(0)) {
+        let squared_error = |&node: &usize| -self.targets.squared_error(node, scores.row(node));
+        let head = self.targets.head();
+        if head.kind() != TargetKind::Classes || head.names().len() < 2 {
             return nodes.iter().map(squared_error).collect();
         }
+        let weight = |node: usize| self.targets.weights().map_or(1.0, |weights| weights[node]);
         let two = scores.cols() == 1;
         let likelihood = |node: usize, temperature: f64| {
-            let class = classes[node].unwrap_or(0) as usize;
-            let row = scores.row(node);
-            match two {
-                // Scores s and −s.
-                true => {
-                    let margin = 2.0 * temperature * if class == 1 { row[0] } else { -row[0] };
-                    -ln_1p_exp(-margin)
-                }
-                false => {
-                    let largest = row.iter().fold(f64::NEG_INFINITY, |m, &s| m.max(s));
-                    let sum: f64 = row.iter().map(|s| (temperature * (s - largest)).exp()).sum();
-                    temperature * (row[class] - largest) - sum.ln()
+            weight(node) * {
+                let class = self.targets.class(node).unwrap_or(0) as usize;
+                let row = scores.row(node);
+                match two {
+                    // Scores s and −s.
+                    true => {
+                        let margin = 2.0 * temperature * if class == 1 { row[0] } else { -row[0] };
+                        -ln_1p_exp(-margin)
+                    }
+                    false => {
+                        let largest = row.iter().fold(f64::NEG_INFINITY, |m, &s| m.max(s));
+                        let sum: f64 =
+                            row.iter().map(|s| (temperature * (s - largest)).exp()).sum();
+                        temperature * (row[class] - largest) - sum.ln()
+                    }
                 }
             }
         };
@@ -171,25 +200,35 @@ impl<'a> Ballot<'a> {
             choosing.iter().for_each(|&group| normal.join(&normals[group]));
             let nodes: Vec<usize> = choosing.iter().flat_map(|&g| groups[g].clone()).collect();
             if nodes.is_empty() {
-                return (0, 0);
+                return None;
             }
             let scores = self.chosen(&self.choice_by(&normal, &nodes));
-            let judged = judging.iter().flat_map(|&group| &groups[group]);
-            judged.fold((0, 0), |(correct, all), &node| {
-                let right = self.targets.judge(node, scores.row(node)).0;
-                (correct + usize::from(right), all + 1)
+            let judged: Vec<usize> = judging.iter().flat_map(|&g| groups[g].clone()).collect();
+            (!judged.is_empty()).then(|| {
+                let rows = judged.iter().map(|&node| scores.row(node));
+                (self.targets.part(&judged).judge_scores(rows).score, judged.len())
             })
         };
-        let (correct, judged) = (0..REPETITIONS)
-            .into_par_iter()
-            .map(judge)
-            .reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b + d));
-        let accuracy = correct as f64 / judged.max(1) as f64;
-        // One success and one failure more, so that a few nodes without a failure prove little.
-        let n = keys.len() as f64;
-        let share = (accuracy * n + 1.0) / (n + 2.0);
-        let std_error = (share * (1.0 - share) / (n + 2.0)).sqrt();
-        Expected { accuracy, std_error, interval: wilson(accuracy, n) }
+        let judged: Vec<(f64, usize)> =
+            (0..REPETITIONS).into_par_iter().filter_map(judge).collect();
+        let all = judged.iter().map(|(_, nodes)| *nodes as f64).sum::<f64>().max(1.0);
+        let mean = judged.iter().map(|(score, nodes)| score * *nodes as f64).sum::<f64>() / all;
+        let squares = judged.iter().map(|(score, _)| (score - mean) * (score - mean)).sum::<f64>();
+        let metric = self.targets.metric();
+        if metric == Metric::Accuracy {
+            // One success and one failure more, so that a few nodes without a failure prove little.
+            let n = keys.len() as f64;
+            let share = (mean * n + 1.0) / (n + 2.0);
+            let std_error = (share * (1.0 - share) / (n + 2.0)).sqrt();
+            return Expected { metric, score: mean, std_error, interval: wilson(mean, n) };
+        }
+        // Scores of a third of the nodes spread by √2 times what those of all of them would, drawn once each.
+        let std_error = (squares / judged.len().max(1) as f64 / 2.0).sqrt();
+        let (mut low, mut high) = (mean - 1.96 * std_error, mean + 1.96 * std_error);
+        if metric.is_share() {
+            (low, high) = (low.max(0.0), high.min(1.0));
+        }
+        Expected { metric, score: mean, std_error, interval: (low, high) }
     }
 }
 
@@ -271,7 +310,7 @@ mod tests {
     fn only_what_is_better_beyond_chance_replaces_the_incumbent() {
         let n = 120;
         let head = Head::classes((0..3).map(|class| class.to_string()).collect());
-        let targets = head.targets((0..n).map(|i| Some(i as u32 % 3)).collect());
+        let targets = Truth::of_classes(&head, (0..n).map(|i| Some(i as u32 % 3)).collect());
         let noise = |seed: usize| {
             Matrix::from_fn(n, 3, |i, j| {
                 (mix((seed * 1000 + 3 * i + j) as u64) % 100) as f64 / 100.0
@@ -284,10 +323,10 @@ mod tests {
         assert!(weights[1] > 1.0 && weights[0] < 0.2, "{weights:?}");
         assert!(!ballot.is_as_good(0, &Choice::Stack(weights)));
         let keys: Vec<u64> = (0..n as u64).collect();
-        assert!(ballot.expected(&keys).accuracy > 0.95);
+        assert!(ballot.expected(&keys).score > 0.95);
         let ballot = Ballot::new(&targets, vec![&one, &other], true);
         assert_eq!(ballot.choice(), Choice::Incumbent);
         assert!(ballot.is_as_good(1, &Choice::Incumbent));
-        assert!((0.2..0.5).contains(&ballot.expected(&keys).accuracy));
+        assert!((0.2..0.5).contains(&ballot.expected(&keys).score));
     }
 }

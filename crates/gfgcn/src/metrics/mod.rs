@@ -1,5 +1,11 @@
 //! How good predictions are.
 
+mod metric;
+mod ranking;
+
+pub use metric::Metric;
+pub(crate) use ranking::{Ranked, auc, average_precision, best_threshold};
+
 use crate::data::Labels;
 use crate::split::Split;
 use serde::Serialize;
@@ -9,7 +15,7 @@ use serde::Serialize;
 pub struct Metrics {
     /// Share of nodes whose class was predicted, 0 to 1.
     pub accuracy: f64,
-    /// Mean F1 over the classes.
+    /// Mean F1 over the classes; those that are neither there nor predicted do not count.
     pub macro_f1: f64,
     /// Mean F1 over the classes, weighted by their size.
     pub weighted_f1: f64,
@@ -72,9 +78,11 @@ impl Metrics {
         let total: usize = per_class.iter().map(|c| c.support).sum();
         let hits = (0..classes.len()).map(|c| confusion[c][c]).sum();
         let weighted: f64 = per_class.iter().map(|c| c.f1 * c.support as f64).sum();
+        let predicted = |c: usize| confusion.iter().any(|row| row[c] > 0);
+        let found = (0..classes.len()).filter(|&c| per_class[c].support > 0 || predicted(c));
         Metrics {
             accuracy: ratio(hits, total),
-            macro_f1: per_class.iter().map(|c| c.f1).sum::<f64>() / classes.len().max(1) as f64,
+            macro_f1: per_class.iter().map(|c| c.f1).sum::<f64>() / found.count().max(1) as f64,
             weighted_f1: weighted / total.max(1) as f64,
             classes: per_class,
             confusion,
