@@ -94,11 +94,7 @@ fn what_is_reserved_is_enough() {
                 fitted.predict(data, context).map(drop)
             });
         }
-        let search = Search {
-            designs: vec![design.clone(), Filter::sgc(2).unwrap().into()],
-            kernels: vec![Kernel::Linear, "rbf".parse().unwrap()],
-            intercept: false,
-        };
+        let search = Search::default();
         for threads in [1, 2] {
             check(&format!("tune: {name}, {threads}"), threads, &|context| {
                 search.run(data, &split, context).map(drop)

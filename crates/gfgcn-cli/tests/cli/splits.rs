@@ -166,16 +166,23 @@ fn validation_parts_may_train() {
     assert!(run.stderr.contains("no validation part to train on"), "{run:?}");
 }
 
-/// Ridge on the features of Texas, and the paper's filter, as measured elsewhere (see the archive's collection).
+/// Another implementation's accuracies (`tests/golden/official_splits.py`); one test node more or less is 0.27.
 #[test]
-fn the_splits_of_a_published_archive_are_run() {
+fn the_splits_of_a_published_archive_give_the_accuracies_of_numpy() {
     let Some(texas) = sandbox::published("texas") else { return };
     let sandbox = Sandbox::new();
-    let arguments = "--official-splits --models gfssgc,features --depths 8";
-    let report = sandbox.json(&format!("evaluate {} {arguments}", texas.display()));
-    assert_eq!((&report["nodes"], &report["edges"]), (&183.into(), &279.into()));
-    assert_eq!(report["protocol"]["splits"], 10);
-    let features = report["results"][1]["accuracy"]["mean"].as_f64().unwrap();
-    assert!((accuracy(&report) - 56.0).abs() < 2.0, "{report}");
-    assert!((features - 82.2).abs() < 2.0, "{report}");
+    for (parts, expected) in [
+        ("train", [78.1081081081081, 37.02702702702703]),
+        ("train+validation", [80.8108108108108, 26.216216216216214]),
+    ] {
+        let arguments = "--official-splits --models features,gfssgc --depths 8 --lambda 10";
+        let report =
+            sandbox.json(&format!("evaluate {} {arguments} --train-on {parts}", texas.display()));
+        assert_eq!((&report["nodes"], &report["edges"]), (&183.into(), &279.into()));
+        assert_eq!(report["protocol"]["splits"], 10);
+        for (row, expected) in report["results"].as_array().unwrap().iter().zip(expected) {
+            let accuracy = row["accuracy"]["mean"].as_f64().unwrap();
+            assert!((accuracy - expected).abs() < 0.3, "{parts}: {row}");
+        }
+    }
 }

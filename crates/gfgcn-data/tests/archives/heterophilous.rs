@@ -266,7 +266,7 @@ fn published(name: &str) -> Option<Dataset> {
     Some(npz::read(&path, name, &Context::default()).unwrap())
 }
 
-/// Counted with NumPy; nodes, edges and classes are those of the collection's paper.
+/// Counted with NumPy; nodes, edges and classes are those.
 #[test]
 fn the_published_archives_have_the_sizes_they_should() {
     let directed = |count: &str| {

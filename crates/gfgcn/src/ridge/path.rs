@@ -30,7 +30,7 @@ use rayon::prelude::*;
 /// Left-out nodes that a thread judges at a time.
 pub(crate) const LEFT_OUT_AT_A_TIME: usize = 128;
 
-/// Left-out predictions smaller than this share of the target are zeros before rounding.
+/// Left-out predictions smaller than this share of the largest target are zeros before rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// The ridge problems of all λ for one set of training nodes.
@@ -44,6 +44,8 @@ pub struct RidgePath {
     right_side: Matrix<f64>,
     /// Y.
     targets: Matrix<f64>,
+    /// The largest size in each column of Y.
+    largest: Vec<f64>,
     scale: f64,
     intercept: Option<Means>,
     weights: Option<Scaling>,
@@ -97,7 +99,22 @@ impl System {
         };
         // Features that are all zero have no scale of their own.
         let scale = if scale > 0.0 { scale } else { 1.0 };
-        Ok(RidgePath { form, reduced, rows, right_side, targets, scale, intercept, weights })
+        let mut largest = vec![0.0; targets.cols()];
+        for row in targets.as_slice().chunks(targets.cols().max(1)) {
+            let sizes = row.iter().map(|y: &f64| y.abs());
+            largest.iter_mut().zip(sizes).for_each(|(most, size)| *most = size.max(*most));
+        }
+        Ok(RidgePath {
+            form,
+            reduced,
+            rows,
+            right_side,
+            targets,
+            largest,
+            scale,
+            intercept,
+            weights,
+        })
     }
 }
 
@@ -340,7 +357,7 @@ impl RidgePath {
             };
             *out = targets[t] - scaled_residual / root;
             // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
-            if out.abs() < ROUNDING * targets[t].abs() {
+            if out.abs() < ROUNDING * self.largest[t] {
                 *out = 0.0;
             }
         }

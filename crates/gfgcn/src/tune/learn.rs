@@ -13,7 +13,7 @@ use crate::ridge::{Candidate, Problem, RidgePath, best, penalty_grid};
 /// Training nodes that others are compared with by a kernel that is not linear, at most.
 pub(super) const LANDMARKS: usize = 1000;
 /// Columns of filtered rows that are in double precision at a time.
-const PANEL: usize = 1024;
+pub(super) const PANEL: u64 = 1024;
 
 /// The rows of the training nodes as a ridge problem sees them: a linear one, whatever the kernel.
 pub(super) enum Inputs {
@@ -106,13 +106,13 @@ impl Inputs {
     pub(super) fn gram(&self, context: &Context) -> Result<Matrix<f64>> {
         match self {
             Inputs::Landmarks { rows, .. } => gram_of_rows(rows, context),
-            Inputs::Linear(filtered) if filtered.cols() <= PANEL => {
+            Inputs::Linear(filtered) if filtered.cols() <= PANEL as usize => {
                 gram_of_rows(&self.rows(), context)
             }
             Inputs::Linear(filtered) => {
                 let mut total = Matrix::zeros(filtered.rows(), filtered.rows());
-                for first in (0..filtered.cols()).step_by(PANEL) {
-                    let columns = first..filtered.cols().min(first + PANEL);
+                for first in (0..filtered.cols()).step_by(PANEL as usize) {
+                    let columns = first..filtered.cols().min(first + PANEL as usize);
                     add(&mut total, 1.0, &gram_of_rows(&filtered.columns(columns), context)?);
                 }
                 Ok(total)

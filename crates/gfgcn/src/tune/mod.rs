@@ -174,6 +174,8 @@ impl Search {
     ) -> Result<Tuned> {
         let start = Instant::now();
         let round = Round::new(dataset, split, keys, &self.objective, context)?;
+        let mut lease = round.reserve(&learners)?;
+        let at_work = round.at_work(&learners);
         let outcome = round.run(learners)?;
         times.learning = start.elapsed();
         let start = Instant::now();
@@ -189,6 +191,8 @@ impl Search {
         let metric = supervision.metric();
         times.stacking = start.elapsed();
         let start = Instant::now();
+        // Training the incumbent and scoring members reserve what they take themselves.
+        lease.shrink(at_work);
         let (model, shares) = match &choice {
             Choice::Incumbent => {
                 let learner = &outcome.learners[0];

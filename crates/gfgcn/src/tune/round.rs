@@ -1,10 +1,10 @@
 //! All learners on one set of training nodes, and the sum of their kernels.
 
 use super::bank::Learner;
-use super::learn::{Inputs, Solved, add, solve};
+use super::learn::{Inputs, PANEL, Solved, add, solve};
 use super::stack::{Ballot, Choice};
 use super::{Contender, FILTERED_BYTES};
-use crate::context::Context;
+use crate::context::{Context, Lease};
 use crate::data::Dataset;
 use crate::design::Design;
 use crate::driver::{Driver, Rows, distinct};
@@ -13,7 +13,7 @@ use crate::head::{Objective, Supervision};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::metrics::Metric;
-use crate::ridge::{Problem, Ridge, no_usable_penalty};
+use crate::ridge::{PENALTIES, Problem, Ridge, no_usable_penalty};
 use crate::split::Split;
 
 /// Systems larger than this are not solved: they take the cube of their size.
@@ -76,6 +76,7 @@ impl<'a> Round<'a> {
     /// The learners that say something on these nodes, to be tried on more: those that count in a stack of them, and the
     /// incumbent.
     pub(super) fn survivors(&self, learners: Vec<Learner>) -> Result<Vec<Learner>> {
+        let _lease = self.reserve(&learners)?;
         let outcome = self.run_with(learners, false)?;
         let incumbent = outcome.has_incumbent();
         let scores = outcome.left_out_scores();
@@ -97,11 +98,6 @@ impl<'a> Round<'a> {
 
     fn run_with(&self, learners: Vec<Learner>, with_sum: bool) -> Result<Outcome> {
         let train = self.supervision.train.len();
-        let _lease = self.context.memory().reserve(
-            "the search",
-            self.memory(&learners, with_sum),
-            "train on fewer nodes or classes, or use a machine with more memory",
-        )?;
         let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
         let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
         let driver = Driver::new(self.dataset, &designs, rows, 0)?;
@@ -235,25 +231,52 @@ impl<'a> Round<'a> {
         Ok(solved.map(|solved| Sum { solved, parts }))
     }
 
-    /// Bytes that trying these learners takes, about: the largest system with its factorisation, the sum, and what
-    /// stays of each.
-    fn memory(&self, learners: &[Learner], with_sum: bool) -> u64 {
+    /// Reserves what trying these learners takes, and what follows from it.
+    pub(super) fn reserve(&self, learners: &[Learner]) -> Result<Lease> {
+        let remedy = "train on fewer nodes or classes, or use a machine with more memory";
+        let needed = self.at_work(learners) + self.kept(learners);
+        self.context.memory().reserve("the search", needed, remedy)
+    }
+
+    /// Bytes of what stays of each learner: its left-out scores, its solution, what it compares with landmarks.
+    fn kept(&self, learners: &[Learner]) -> u64 {
         let n = self.supervision.train.len() as u64;
         let targets = self.supervision.head.columns() as u64;
+        let of_learner = |learner: &Learner| {
+            let columns = learner.columns(self.dataset, n as usize) as u64;
+            // Φ, the landmarks' rows, and the factor of their kernel.
+            let landmarks =
+                if learner.kernel.is_linear() { 0 } else { (2 * n + columns) * columns };
+            8 * (landmarks + (n + n.max(columns)) * targets)
+        };
+        let sum = 8 * 3 * n * targets;
+        learners.iter().map(of_learner).sum::<u64>() + sum
+    }
+
+    /// Bytes of a search beyond what stays: the largest system with its factorisation, the sum, and then what choosing and
+    /// putting together takes.
+    pub(super) fn at_work(&self, learners: &[Learner]) -> u64 {
+        let n = self.supervision.train.len() as u64;
+        let (nodes, targets) =
+            (self.dataset.nodes() as u64, self.supervision.head.columns() as u64);
+        let threads = rayon::current_num_threads() as u64;
         let columns = |learner: &Learner| learner.columns(self.dataset, n as usize) as u64;
+        let penalties = PENALTIES as u64 * targets;
         let one = |learner: &Learner| {
             let d = columns(learner);
-            let (size, panel) = (n.min(d), d.min(1024));
-            let rows = if d < n { 2 * n * d } else { n * panel };
-            8 * (rows + 3 * n * n.min(d) + size * size + 256 * size) + 4 * n * d
+            let size = n.min(d);
+            // Rows in single and in double precision, a Gram matrix, the system, its rotation and its workspace.
+            let rows = 4 * n * d + 8 * if d < n { 3 * n * d } else { 2 * n * d.min(PANEL) };
+            rows + 8 * (3 * n * n + n * size + size * size + 256 * size + size * penalties)
         };
         let largest = learners.iter().map(one).max().unwrap_or(0);
-        let sum = if with_sum { 8 * 4 * n * n.min(LARGEST_SYSTEM as u64) } else { 0 };
-        let kept = learners.iter().map(|learner| {
-            let landmarks = if learner.kernel.is_linear() { 0 } else { n * columns(learner) };
-            8 * (landmarks + (n + n.min(columns(learner))) * targets)
-        });
-        largest + sum + kept.sum::<u64>() + 8 * 25 * n.min(LARGEST_SYSTEM as u64) * targets
+        let together = n.min(LARGEST_SYSTEM as u64);
+        let sum = 8 * (4 * n * together + together * penalties);
+        let judging = threads * 8 * 128 * (together + penalties);
+        let choosing = threads * 8 * 4 * n * targets;
+        let widest = learners.iter().map(columns).max().unwrap_or(0);
+        let composing = 8 * (6 * nodes + 4 * widest + 4 * n) * targets + 16 * nodes;
+        largest.max(sum) + sum + judging + choosing + composing
     }
 }
 
