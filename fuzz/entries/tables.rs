@@ -27,7 +27,13 @@ pub(crate) fn run(input: &[u8]) {
         Some(path)
     };
     let (Some(features), Some(edges)) = (table("features"), table("edges")) else { return };
-    let files = TableFiles { edges, features, labels: table("labels"), split: table("split") };
+    let files = TableFiles {
+        edges,
+        features,
+        labels: table("labels"),
+        values: table("values"),
+        split: table("split"),
+    };
     if let Ok(dataset) = files.read("fuzz", &Context::default()) {
         written::assert_survives(&dataset, TableFormat::Csv);
     }

@@ -7,7 +7,7 @@ use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
-use gfgcn_data::{TableFiles, npz, read_splits};
+use gfgcn_data::{TableFiles, npz, read_splits, read_values};
 use gfgcn_datasets::{has_extension, open, stem};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,9 @@ pub(crate) struct Source {
     /// Table of labels (id,label); nodes without one are unlabelled
     #[arg(long, value_name = "FILE", requires = "edges")]
     labels: Option<PathBuf>,
+    /// Table of values (id and columns of numbers) to be learnt in place of labels
+    #[arg(long, value_name = "FILE", conflicts_with = "labels")]
+    values: Option<PathBuf>,
 }
 
 impl Source {
@@ -39,12 +42,20 @@ impl Source {
                 edges: edges.clone(),
                 features: features.clone(),
                 labels: self.labels.clone(),
+                values: None,
                 split: None,
             }
             .read(&stem(edges), context)?,
             _ => unreachable!("the parser requires a dataset, or edges with features"),
         };
         dataset.notes().iter().for_each(|note| output.note(note));
+        let dataset = match &self.values {
+            Some(path) => {
+                let values = read_values(path, &dataset, context)?;
+                dataset.with_targets(values)?
+            }
+            None => dataset,
+        };
         // In an archive the places of nodes are what counts, in tables their ids.
         let from_tables = self.edges.is_some() || self.dataset.as_ref().is_some_and(|d| d.is_dir());
         Ok(if from_tables { dataset.ordered_by_names() } else { dataset })
@@ -52,7 +63,7 @@ impl Source {
 
     /// The paths that are read.
     pub(crate) fn files(&self) -> Vec<&Path> {
-        [&self.dataset, &self.edges, &self.features, &self.labels]
+        [&self.dataset, &self.edges, &self.features, &self.labels, &self.values]
             .into_iter()
             .filter_map(Option::as_deref)
             .collect()
@@ -170,6 +181,6 @@ pub(crate) fn is_read(path: &Path, inputs: &[&Path]) -> bool {
 /// Whether a file is one of those that a folder is read from.
 fn is_part_of(file: &Path, folder: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let roles = ["edges.", "features.", "labels.", "split.", "ind."];
+    let roles = ["edges.", "features.", "labels.", "values.", "split.", "ind."];
     file.parent() == Some(folder) && roles.iter().any(|role| name.starts_with(role))
 }

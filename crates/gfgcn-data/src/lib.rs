@@ -51,6 +51,6 @@ mod synthetic;
 mod table;
 mod triplets;
 
-pub use graph_tables::{TableFiles, read_splits, write_folder, write_folder_memory};
+pub use graph_tables::{TableFiles, read_splits, read_values, write_folder, write_folder_memory};
 pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
 pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};

@@ -1,4 +1,4 @@
-//! Datasets as tables: edges, features, and where known labels and splits.
+//! Datasets as tables: edges, features, and where known labels or values and splits.
 //!
 //! The features decide which nodes there are and in which order; the other tables refer to them
 //! by id. Ids are any text, `7` as well as `doi:10/x`, and are kept as they stand.
@@ -8,7 +8,10 @@
 //! | edges | `source,target` and perhaps `weight` | each edge once, in either direction |
 //! | features | `id,NAME,NAME,…` or `id,feature,value` | a row per node, or an entry per row |
 //! | labels | `id,label` | a missing row, an empty label, `-1`, `nan`, `NA`, `null`, `None`, `?` mean unlabelled |
+//! | values | `id,NAME,NAME,…` | numbers, in place of labels; a missing row, or one with nothing in it, means unknown |
 //! | split | `id,split` and perhaps `split_2`, … | `train`, `val` or `test`; a missing row or empty part: in none |
+//!
+//! A node may have several rows of labels: then its labels are a set, and so are those of all other nodes.
 //!
 //! A header is optional in text, where its names are recognised (`src,dst`, `from,to`, `node`,
 //! `class`, …). Columns before the ids that have no name are the index of a data frame, and left out.
@@ -22,6 +25,7 @@ mod features;
 mod nodes;
 mod parts;
 mod splits;
+mod values;
 mod write;
 
 pub use write::{write_folder, write_folder_memory};
@@ -29,7 +33,7 @@ pub use write::{write_folder, write_folder_memory};
 use crate::reading::Reading;
 use crate::table::FileFormat;
 use gfgcn::context::Context;
-use gfgcn::data::{Dataset, Labels};
+use gfgcn::data::{Dataset, Labels, Values};
 use gfgcn::files::check_parts;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
@@ -45,13 +49,15 @@ pub struct TableFiles {
     pub features: PathBuf,
     /// Labels of some nodes with their ids, or of every node in order (`.npy`).
     pub labels: Option<PathBuf>,
+    /// Values of some nodes with their ids, in place of labels.
+    pub values: Option<PathBuf>,
     /// Which nodes train, validate and test, in one split or several.
     pub split: Option<PathBuf>,
 }
 
 impl TableFiles {
-    /// Finds `edges`, `features`, `labels` and `split` in a folder, with any extension that is
-    /// read; `None` if there are no edges.
+    /// Finds `edges`, `features`, `labels`, `values` and `split` in a folder, with any extension that is
+    /// read; `None` if there are no edges. Where there are labels, values are not read.
     ///
     /// # Errors
     /// A folder that is not there, edges without features, two files for the same table, or files that do not belong
@@ -73,11 +79,13 @@ impl TableFiles {
             .in_file(folder));
         };
         let labels = the_only(folder, Role::Labels)?;
+        let values = the_only(folder, Role::Values)?;
         let split = the_only(folder, Role::Split)?;
-        let used = [Some(&edges), Some(&features), labels.as_ref(), split.as_ref()];
+        let used =
+            [Some(&edges), Some(&features), labels.as_ref(), values.as_ref(), split.as_ref()];
         let used: Vec<&Path> = used.into_iter().flatten().map(PathBuf::as_path).collect();
         check_parts(folder, &used)?;
-        Ok(Some(TableFiles { edges, features, labels, split }))
+        Ok(Some(TableFiles { edges, features, labels, values, split }))
     }
 
     /// Whether a folder holds a table of edges, sound or not.
@@ -102,15 +110,19 @@ impl TableFiles {
             let file = self.edges.file_name().unwrap_or_default().to_string_lossy();
             notes.push(format!("{file} has no edges; every node stands alone"));
         }
-        let labels = match &self.labels {
-            Some(path) => parts::read_labels(path, ids, &mut notes, reading)?,
-            None => Labels::none(ids.len()),
+        let targets = match (&self.labels, &self.values) {
+            (Some(path), values) => {
+                notes.extend(values.as_deref().map(note_of_unread));
+                parts::read_labels(path, ids, &mut notes, reading)?
+            }
+            (None, Some(path)) => values::read(path, ids, &mut notes, reading)?.into(),
+            (None, None) => Labels::none(ids.len()).into(),
         };
         let splits = match &self.split {
             Some(path) => splits::read(path, ids, &mut notes, reading)?,
             None => Vec::new(),
         };
-        let dataset = Dataset::new(name, graph, nodes.features, labels)?
+        let dataset = Dataset::new(name, graph, nodes.features, targets)?
             .with_repairs(&repairs)
             .with_added_up(nodes.repeats);
         let mut dataset = notes.into_iter().fold(dataset, Dataset::with_note);
@@ -139,17 +151,33 @@ pub fn read_splits(path: &Path, dataset: &Dataset, context: &Context) -> Result<
     splits::read(path, &ids, &mut Vec::new(), &reading)
 }
 
+/// Reads a table of values (`id,NAME,…`) for a dataset; nodes are called as in the dataset.
+///
+/// # Errors
+/// Anything wrong in the file, with the line, the column and the value; an id that the dataset does not have.
+pub fn read_values(path: &Path, dataset: &Dataset, context: &Context) -> Result<Values> {
+    let reading = Reading::under(context)?;
+    let ids = NodeIds::of(dataset, &reading)?;
+    values::read(path, &ids, &mut Vec::new(), &reading)
+}
+
+fn note_of_unread(values: &Path) -> String {
+    let file = values.file_name().unwrap_or_default().to_string_lossy();
+    format!("{file} is not read, because there are labels; name it to learn values instead")
+}
+
 /// What a table of a dataset is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Edges,
     Features,
     Labels,
+    Values,
     Split,
 }
 
 impl Role {
-    const ALL: [Role; 4] = [Role::Edges, Role::Features, Role::Labels, Role::Split];
+    const ALL: [Role; 5] = [Role::Edges, Role::Features, Role::Labels, Role::Values, Role::Split];
 
     /// The name of the file without its extension.
     fn stem(self) -> &'static str {
@@ -157,6 +185,7 @@ impl Role {
             Role::Edges => "edges",
             Role::Features => "features",
             Role::Labels => "labels",
+            Role::Values => "values",
             Role::Split => "split",
         }
     }
@@ -167,7 +196,7 @@ impl Role {
             Role::Edges => &["mtx", "mtx.gz"],
             Role::Features => &["mtx", "mtx.gz", "npy"],
             Role::Labels => &["npy"],
-            Role::Split => &[],
+            Role::Values | Role::Split => &[],
         };
         let mut found = Vec::new();
         for extension in FileFormat::TABLE_EXTENSIONS.iter().chain(matrices) {

@@ -5,7 +5,7 @@ use super::nodes::NodeIds;
 use crate::classes;
 use crate::reading::Reading;
 use crate::table::{Cell, FileFormat, Place, Table, names};
-use gfgcn::data::Labels;
+use gfgcn::data::{LabelSets, Labels, Targets};
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,23 +17,26 @@ const MISSING: [&str; 19] = [
     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?",
 ];
 
-/// Reads labels in any format; nodes that the table does not name have none.
+/// Reads labels in any format; nodes that the table does not name have none. A table in which a node has several rows with
+/// different labels says sets of labels.
 pub(super) fn read_labels(
     path: &Path,
     ids: &NodeIds,
     notes: &mut Vec<String>,
     reading: &Reading,
-) -> Result<Labels> {
+) -> Result<Targets> {
     let mut missing = Missing::default();
-    let labels = if FileFormat::of(path)? == FileFormat::Npy {
-        arrays::read_labels(path, ids.len(), &mut missing, reading)?
+    let targets = if FileFormat::of(path)? == FileFormat::Npy {
+        arrays::read_labels(path, ids.len(), &mut missing, reading)?.into()
     } else {
         read_label_table(path, ids, &mut missing, notes, reading)?
     };
     notes.extend(missing.notes());
-    notes.extend(classes::check(&labels).map_err(|e| e.in_file(path))?);
-    notes.extend(classes::ask_about_numbers(&labels));
-    Ok(labels)
+    if let Targets::Classes(labels) = &targets {
+        notes.extend(classes::check(labels).map_err(|e| e.in_file(path))?);
+        notes.extend(classes::ask_about_numbers(labels));
+    }
+    Ok(targets)
 }
 
 fn read_label_table(
@@ -42,12 +45,14 @@ fn read_label_table(
     missing: &mut Missing,
     notes: &mut Vec<String>,
     reading: &Reading,
-) -> Result<Labels> {
+) -> Result<Targets> {
     let mut table = open(path, ids, &LABEL, reading)?;
     notes.extend(table.note_of_index());
     table.hold((size_of::<Option<String>>() + size_of::<Option<Place>>()) * ids.len())?;
     let mut labels: Vec<Option<String>> = vec![None; ids.len()];
     let mut places: Vec<Option<Place>> = vec![None; ids.len()];
+    // Labels of nodes that have another one.
+    let mut more: Vec<(usize, String)> = Vec::new();
     while table.advance()? {
         let node = node(&table, ids, LABEL.what)?;
         let cell = table.cell(1)?;
@@ -56,6 +61,13 @@ fn read_label_table(
         if let Some(place) = places[node].replace(table.place())
             && labels[node] != label
         {
+            if labels[node].is_some()
+                && let Some(label) = label
+            {
+                table.grow(size_of::<(usize, String)>())?;
+                more.push((node, label));
+                continue;
+            }
             let show = |label: &Option<String>| match label {
                 Some(label) => format!("{label:?}"),
                 None => "no label".to_owned(),
@@ -69,16 +81,49 @@ fn read_label_table(
         }
         labels[node] = label;
     }
-    table.hold(size_of::<Option<u32>>() * ids.len())?;
-    Ok(Labels::from_names(&labels))
+    if more.is_empty() {
+        table.hold(size_of::<Option<u32>>() * ids.len())?;
+        return Ok(Labels::from_names(&labels).into());
+    }
+    // A list per node, and the numbers of its labels.
+    table.hold((size_of::<Option<Vec<String>>>() + 2 * size_of::<usize>()) * ids.len())?;
+    table.hold(2 * (size_of::<String>() + size_of::<u32>()) * (ids.len() + more.len()))?;
+    Ok(sets(labels, more, notes).into())
+}
+
+/// Sets of labels, from the first label of each node and those after it.
+fn sets(
+    first: Vec<Option<String>>,
+    more: Vec<(usize, String)>,
+    notes: &mut Vec<String>,
+) -> LabelSets {
+    let mut sets: Vec<Option<Vec<String>>> =
+        first.into_iter().map(|label| label.map(|label| vec![label])).collect();
+    for (node, label) in more {
+        sets[node].get_or_insert_default().push(label);
+    }
+    let sets = LabelSets::from_names(&sets);
+    let several = (0..sets.len()).filter(|&n| sets.get(n).is_some_and(|set| set.len() > 1)).count();
+    notes.push(match several {
+        1 => "1 node has several labels, so that sets of labels are learnt".to_owned(),
+        several => {
+            format!("{several} nodes have several labels, so that sets of labels are learnt")
+        }
+    });
+    sets
 }
 
 /// What stands for "no label": nothing, -1 and NaN, which may have become floats on their way, and the
 /// words for it.
 pub(super) fn is_unlabelled(cell: &Cell) -> bool {
     let text = cell.text();
-    let number = text == "-1" || text == "-1.0" || text.eq_ignore_ascii_case("nan");
-    text.is_empty() || number || MISSING.contains(&&*text)
+    text == "-1" || text == "-1.0" || is_missing(cell)
+}
+
+/// What stands for nothing among numbers: nothing, NaN, and the words for it.
+pub(super) fn is_missing(cell: &Cell) -> bool {
+    let text = cell.text();
+    text.is_empty() || text.eq_ignore_ascii_case("nan") || MISSING.contains(&&*text)
 }
 
 /// How often each word stood for "no label". Some call a class so, and have to be told.

@@ -4,7 +4,7 @@ use super::parts::is_unlabelled;
 use super::{Role, splits};
 use crate::density::is_sparse;
 use crate::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
-use gfgcn::data::{Dataset, Labels};
+use gfgcn::data::{Dataset, LabelSets, Labels, Targets, Values};
 use gfgcn::features::Features;
 use gfgcn::files::{NewFolder, check_absent, listed_parts};
 use gfgcn::split::Split;
@@ -38,14 +38,17 @@ pub fn write_folder(
     format.check_writable()?;
     check_names("node", &ids)?;
     check_names("feature", &features)?;
-    check_labels(dataset.labels())?;
+    check_targets(dataset, &ids)?;
     dataset.splits().iter().try_for_each(Split::check_train)?;
     let mut tables = vec![
         (Role::Edges, edge_columns(dataset, &ids)),
         (Role::Features, feature_columns(dataset.features(), &ids, &features)),
     ];
-    if !dataset.labels().classes().is_empty() {
-        tables.push((Role::Labels, label_columns(dataset.labels(), &ids)));
+    match dataset.targets() {
+        Targets::Classes(labels) if labels.classes().is_empty() => {}
+        Targets::Classes(labels) => tables.push((Role::Labels, label_columns(labels, &ids))),
+        Targets::Sets(sets) => tables.push((Role::Labels, set_columns(sets, &ids))),
+        Targets::Values(values) => tables.push((Role::Values, value_columns(values, &ids))),
     }
     if !dataset.splits().is_empty() {
         tables.push((Role::Split, splits::columns(dataset.splits(), &ids)));
@@ -100,9 +103,30 @@ fn check_names(what: &str, names: &[Cow<str>]) -> Result<()> {
     }
 }
 
-fn check_labels(labels: &Labels) -> Result<()> {
+fn check_targets(dataset: &Dataset, ids: &[Cow<str>]) -> Result<()> {
+    match dataset.targets() {
+        Targets::Classes(labels) => check_labels(labels.classes()),
+        Targets::Sets(sets) => {
+            let is_empty = |node: &usize| sets.get(*node).is_some_and(<[u32]>::is_empty);
+            if let Some(node) = (0..sets.len()).find(is_empty) {
+                return Err(Error::Data(format!(
+                    "the node {:?} has a set of no labels, which a table cannot tell from an unknown one",
+                    ids[node]
+                )));
+            }
+            check_labels(sets.names())
+        }
+        Targets::Values(values) => {
+            let names: Vec<Cow<str>> =
+                values.names().iter().map(|name| Cow::Borrowed(name.as_str())).collect();
+            check_names("column of values", &names)
+        }
+    }
+}
+
+fn check_labels(names: &[String]) -> Result<()> {
     let unfit = |class: &&String| is_unlabelled(&Cell::Text(class)) || class.contains('\0');
-    match labels.classes().iter().find(unfit) {
+    match names.iter().find(unfit) {
         Some(class) => Err(Error::Data(format!(
             "a class is called {class:?}, which means \"unlabelled\" in a table or cannot be \
              written; give it another name"
@@ -210,4 +234,25 @@ fn label_columns<'a>(labels: &'a Labels, ids: &'a [Cow<str>]) -> Vec<Column<'a>>
         Column::text("id", labelled.iter().map(|&node| &*ids[node])),
         Column::text("label", labelled.iter().filter_map(|&node| labels.name(node))),
     ]
+}
+
+fn set_columns<'a>(sets: &'a LabelSets, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
+    let rows = || {
+        (0..sets.len())
+            .filter_map(|node| Some((node, sets.of_node(node)?)))
+            .flat_map(|(node, labels)| labels.map(move |label| (node, label)))
+    };
+    vec![
+        Column::text("id", rows().map(|(node, _)| &*ids[node])),
+        Column::text("label", rows().map(|(_, label)| label)),
+    ]
+}
+
+fn value_columns<'a>(values: &'a Values, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
+    let rows = || (0..values.len()).filter_map(|node| Some((node, values.get(node)?)));
+    let mut columns = vec![Column::text("id", rows().map(|(node, _)| &*ids[node]))];
+    for (k, name) in values.names().iter().enumerate() {
+        columns.push(Column::numbers(name.as_str(), rows().map(|(_, row)| row[k]).collect()));
+    }
+    columns
 }

@@ -114,13 +114,20 @@ pub fn read_splits(path: &Path, nodes: usize, context: &Context) -> Result<Vec<S
 /// Writes a dataset; an existing file is only replaced with `overwrite`.
 ///
 /// # Errors
-/// A split whose training part is empty, which could not be read again.
+/// A split whose training part is empty, which could not be read again; targets that are no classes.
 pub fn write(dataset: &Dataset, path: &Path, overwrite: bool) -> Result<()> {
+    let kind = dataset.targets().kind();
+    if kind != TargetKind::Classes {
+        return Err(Error::Data(format!(
+            "an archive holds classes, but what is known of the nodes are {kind}; write a folder of tables"
+        ))
+        .in_file(path));
+    }
     dataset.splits().iter().try_for_each(Split::check_train).map_err(|e| e.in_file(path))?;
     write_members(path, overwrite, &members_of(dataset))
 }
 
-/// The bytes of an archive; the same dataset always gives the same bytes.
+/// The bytes of an archive, without targets that are no classes; the same dataset always gives the same bytes.
 pub fn to_bytes(dataset: &Dataset) -> Vec<u8> {
     archive::to_bytes(&members_of(dataset))
 }

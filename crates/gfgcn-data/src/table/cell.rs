@@ -52,6 +52,22 @@ impl<'a> Cell<'a> {
             _ => Err(not_finite(&self.text())),
         }
     }
+
+    /// The cell as a finite 64-bit float, or what is wrong with it.
+    pub(crate) fn double(&self) -> Result<f64, String> {
+        let value = match *self {
+            _ if self.is_empty() => return Err("is empty, but must be a number".into()),
+            Cell::Text(text) => match text.parse::<f64>() {
+                Ok(value) => value,
+                Err(_) => return Err(format!("is {text:?}, which is not a number")),
+            },
+            Cell::Integer(value) => value as f64,
+            Cell::Float(value) => value,
+            Cell::Bool(value) => f64::from(value),
+            Cell::Empty => 0.0,
+        };
+        if value.is_finite() { Ok(value) } else { Err(not_finite(&self.text())) }
+    }
 }
 
 /// Reads a finite 32-bit float. Parsed directly at that width: going through 64 bits would round

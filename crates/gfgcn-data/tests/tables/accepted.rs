@@ -303,6 +303,7 @@ fn repeated_entries_of_features_are_added_up_and_counted() {
             edges: golden("tables/repeated/edges.csv"),
             features: golden("tables/repeated").join(name),
             labels: None,
+            values: None,
             split: None,
         };
         files.read("test", &Context::default()).unwrap_or_else(|e| panic!("{name}: {e}"))

@@ -12,6 +12,7 @@ mod refused;
 #[path = "../../../gfgcn/tests/repeatable/mod.rs"]
 mod repeatable;
 mod round_trip;
+mod targets;
 
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;

@@ -18,8 +18,13 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 fn matrices(edges: &str, features: &str) -> Dataset {
     let path = |name: &str| golden("matrix_market").join(name);
-    let files =
-        TableFiles { edges: path(edges), features: path(features), labels: None, split: None };
+    let files = TableFiles {
+        edges: path(edges),
+        features: path(features),
+        labels: None,
+        values: None,
+        split: None,
+    };
     files.read("test", &Context::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 

@@ -31,6 +31,7 @@ fn the_long_layout_may_have_nulls() {
         edges: golden("parquet/long/edges.parquet"),
         features: golden("parquet/long/features.parquet"),
         labels: None,
+        values: None,
         split: None,
     };
     let dataset = files.read("test", &Context::default()).unwrap();

@@ -168,11 +168,6 @@ const LABELS_AND_SPLITS: &[Case] = &[
     ),
     ("empty id", &[("labels.csv", "id,label\n,x\n")], &["line 2", "empty"]),
     (
-        "two labels",
-        &[("labels.csv", "a,x\nb,y\na,y\n")],
-        &["line 3", "\"a\"", "\"y\"", "\"x\"", "line 1"],
-    ),
-    (
         "a label and none",
         &[("labels.csv", "a,x\na,\n")],
         &["line 2", "no label", "\"x\"", "line 1"],
@@ -352,6 +347,7 @@ fn missing_files_and_unknown_extensions_are_refused() {
         edges: path(edges),
         features: path("features.csv"),
         labels: Some(path(labels)),
+        values: None,
         split: None,
     };
     let error = |edges, labels| {
