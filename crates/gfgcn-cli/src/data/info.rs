@@ -1,10 +1,10 @@
 //! `gfgcn data info`: what a dataset holds.
 
-use crate::Global;
 use crate::output::{Output, pairs, table};
 use crate::source::Source;
+use crate::{Global, shown};
 use clap::Args;
-use gfgcn::data::Dataset;
+use gfgcn::data::{Dataset, TargetKind, Targets};
 use gfgcn::split::Split;
 use serde::Serialize;
 
@@ -30,7 +30,13 @@ struct Report {
     feature_density: f64,
     labelled: usize,
     unlabelled: usize,
+    /// What is known of the nodes: classes, sets (of labels) or values.
+    targets: TargetKind,
+    /// Or labels; none of values.
     classes: Vec<Class>,
+    /// The columns, where values are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values: Vec<String>,
     /// Share of edges between labelled nodes that join the same class; `None` without such edges.
     edge_homophily: Option<f64>,
     /// The first of the splits.
@@ -74,13 +80,18 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 
 impl Report {
     fn new(dataset: &Dataset) -> Self {
-        let (graph, features, labels) = (dataset.graph(), dataset.features(), dataset.labels());
+        let (graph, features, targets) = (dataset.graph(), dataset.features(), dataset.targets());
         let components = graph.components();
         let mut degrees: Vec<usize> = (0..graph.nodes()).map(|node| graph.degree(node)).collect();
         degrees.sort_unstable();
-        let labelled = labels.labelled().len();
+        let labelled = targets.known().len();
         let values = features.rows() as f64 * features.cols() as f64;
-        let classes = labels.classes().iter().zip(labels.counts());
+        let (counts, columns) = match targets {
+            Targets::Classes(labels) => (labels.counts(), Vec::new()),
+            Targets::Sets(sets) => (sets.counts(), Vec::new()),
+            Targets::Values(values) => (Vec::new(), values.names().to_vec()),
+        };
+        let classes = targets.names().iter().zip(counts);
         Report {
             dataset: dataset.name().to_owned(),
             nodes: graph.nodes(),
@@ -102,7 +113,9 @@ impl Report {
             feature_density: features.nonzeros() as f64 / values,
             labelled,
             unlabelled: graph.nodes() - labelled,
+            targets: targets.kind(),
             classes: classes.map(|(c, nodes)| Class { class: c.clone(), nodes }).collect(),
+            values: columns,
             edge_homophily: edge_homophily(dataset),
             split: dataset.split().map(Parts::of),
             splits: dataset.splits().iter().map(Parts::of).collect(),
@@ -136,8 +149,17 @@ impl Report {
                 "features",
                 format!("{} ({:.2} % nonzero)", self.features, 100.0 * self.feature_density),
             ),
-            ("labelled nodes", format!("{} ({} unlabelled)", self.labelled, self.unlabelled)),
         ];
+        match self.targets {
+            TargetKind::Classes | TargetKind::Sets => lines.push((
+                "labelled nodes",
+                format!("{} ({} unlabelled)", self.labelled, self.unlabelled),
+            )),
+            TargetKind::Values => lines.push((
+                "nodes with values",
+                format!("{} ({})", self.labelled, shown::list(&self.values)),
+            )),
+        }
         if let Some(homophily) = self.edge_homophily {
             lines.push(("edge homophily", format!("{homophily:.3}")));
         }
@@ -154,7 +176,10 @@ impl Report {
             let share = 100.0 * c.nodes as f64 / self.labelled.max(1) as f64;
             vec![c.class.clone(), c.nodes.to_string(), format!("{share:.1}")]
         });
-        let header = ["class", "nodes", "%"].map(String::from).to_vec();
+        let header =
+            [if self.targets == TargetKind::Sets { "label" } else { "class" }, "nodes", "%"]
+                .map(String::from)
+                .to_vec();
         let classes = match self.classes.is_empty() {
             true => String::new(),
             false => format!("\n{}\n", table(header, rows.collect()).trim_fmt()),

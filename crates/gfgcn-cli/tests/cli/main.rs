@@ -22,5 +22,6 @@ mod same_bytes;
 mod sandbox;
 mod splits;
 mod synth;
+mod targets;
 mod trained;
 mod tune;

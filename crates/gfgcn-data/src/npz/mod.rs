@@ -30,7 +30,7 @@ use crate::classes;
 use crate::npy::{self, Array, Kind};
 use crate::reading::Reading;
 use gfgcn::context::Context;
-use gfgcn::data::{Dataset, Labels, UNLABELLED};
+use gfgcn::data::{Dataset, Labels, TargetKind, UNLABELLED};
 use gfgcn::features::Features;
 use gfgcn::files::{open, write_atomically};
 use gfgcn::split::Split;

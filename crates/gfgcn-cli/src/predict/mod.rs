@@ -1,15 +1,16 @@
 //! `gfgcn predict`: label the nodes of a graph with a trained model.
 
-use crate::output::{Output, count, pairs, seconds, table};
+mod agreement;
+
+use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target};
 use crate::{Global, interrupt, shown};
+use agreement::Agreement;
 use clap::Args;
 use gfgcn::context::Context;
-use gfgcn::data::Dataset;
-use gfgcn::metrics::Metrics;
+use gfgcn::data::TargetKind;
 use gfgcn::model::Predictions;
-use gfgcn::split::Split;
 use gfgcn::{Error, Model};
 use gfgcn_data::predictions;
 use serde::Serialize;
@@ -20,7 +21,8 @@ use std::time::{Duration, Instant};
 ///
 /// The graph may be the one the model was trained on or another one with the same features, new
 /// nodes included. Writes one row per node: id, label, and a score for each class (the largest
-/// wins). The output's name chooses its format: .csv, .tsv (each also .gz), .parquet or .npz. Where
+/// wins). Sets of labels are joined by semicolons: the labels whose scores are above a threshold that was chosen on left-out nodes.
+/// Values have a column each. The output's name chooses its format: .csv, .tsv (each also .gz), .parquet or .npz. Where
 /// the data have labels, says how well the predictions agree with them; with a split, on its test
 /// part only.
 #[derive(Args)]
@@ -35,7 +37,7 @@ pub(crate) struct Arguments {
     source: Source,
     #[command(flatten)]
     target: Target,
-    /// Write only the nodes that have no label in the data
+    /// Write only the nodes that have no label or value in the data
     #[arg(long)]
     only_unlabelled: bool,
     #[command(flatten)]
@@ -58,18 +60,18 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let nodes: Vec<usize> = dataset
         .as_listed()
         .into_iter()
-        .filter(|&node| !arguments.only_unlabelled || dataset.labels().get(node).is_none())
+        .filter(|&node| !arguments.only_unlabelled || !dataset.targets().is_known(node))
         .collect();
     if nodes.is_empty() {
         return Err(Error::Data(
-            "every node has a label already, so there is nothing to write".into(),
+            "something is known of every node already, so there is nothing to write".into(),
         )
         .into());
     }
     {
         let _uninterrupted = interrupt::writing();
         let (path, force) = (arguments.target.path(), arguments.target.force());
-        let classes = dataset.labels().classes().len().max(predictions.classes().len()) as u64;
+        let classes = dataset.targets().names().len().max(predictions.classes().len()) as u64;
         // Which class was taken for which is counted afterwards.
         let needed =
             predictions::write_memory(&predictions, path, nodes.len()).max(8 * classes.pow(2));
@@ -81,7 +83,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         output: shown::path(arguments.target.path()),
         nodes: nodes.len(),
         classes: class_counts(&predictions, &nodes),
-        agreement: Agreement::new(&model, &dataset, &predictions, split.as_ref()),
+        targets: predictions.kind(),
+        agreement: Agreement::new(&model, &dataset, &predictions, split.as_ref())?,
         notes: predictions.notes().to_vec(),
         seconds: elapsed.as_secs_f64(),
     };
@@ -92,6 +95,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 struct Report {
     output: String,
     nodes: usize,
+    /// What is predicted: classes, sets (of labels) or values.
+    targets: TargetKind,
+    /// None of values.
     classes: Vec<ClassCount>,
     agreement: Option<Agreement>,
     /// How features were matched by name, where they differ.
@@ -105,93 +111,19 @@ struct ClassCount {
     predicted: usize,
 }
 
+/// How many nodes got each class or label.
 fn class_counts(predictions: &Predictions, nodes: &[usize]) -> Vec<ClassCount> {
     let mut counts = vec![0; predictions.classes().len()];
-    nodes.iter().for_each(|&node| counts[predictions.class(node) as usize] += 1);
+    let mut add = |class: u32| counts[class as usize] += 1;
+    match predictions.kind() {
+        TargetKind::Classes => nodes.iter().for_each(|&node| add(predictions.class(node))),
+        TargetKind::Sets => {
+            nodes.iter().for_each(|&node| predictions.labels(node).into_iter().for_each(&mut add));
+        }
+        TargetKind::Values => return Vec::new(),
+    }
     let counts = predictions.classes().iter().zip(counts);
     counts.map(|(class, predicted)| ClassCount { class: class.clone(), predicted }).collect()
-}
-
-/// How the predictions compare with the labels in the data.
-#[derive(Serialize)]
-struct Agreement {
-    /// Which labelled nodes were compared.
-    on: &'static str,
-    nodes: usize,
-    /// In percent.
-    #[serde(flatten)]
-    metrics: Metrics,
-}
-
-impl Agreement {
-    /// `None` where no node to compare has a label.
-    fn new(
-        model: &Model,
-        dataset: &Dataset,
-        predictions: &Predictions,
-        split: Option<&Split>,
-    ) -> Option<Self> {
-        let labels = dataset.labels();
-        let all: Vec<usize>;
-        let (on, nodes) = match split {
-            Some(split) => ("test nodes", split.test()),
-            None => {
-                all = labels.labelled();
-                let same = model.provenance().fingerprint == dataset.fingerprint();
-                (
-                    if same {
-                        "labelled nodes, training nodes among them"
-                    } else {
-                        "labelled nodes"
-                    },
-                    &all[..],
-                )
-            }
-        };
-        // Classes by name: the data may know classes that the model does not.
-        let mut classes = predictions.classes().to_vec();
-        let mut position = |name: &str| -> u32 {
-            let known = classes.iter().position(|class| class == name);
-            known.unwrap_or_else(|| {
-                classes.push(name.to_owned());
-                classes.len() - 1
-            }) as u32
-        };
-        let pairs: Vec<(u32, u32)> = nodes
-            .iter()
-            .filter_map(|&node| Some((position(labels.name(node)?), predictions.class(node))))
-            .collect();
-        let nodes = pairs.len();
-        (nodes > 0).then(|| Agreement {
-            on,
-            nodes,
-            metrics: Metrics::new(&classes, pairs).in_percent(),
-        })
-    }
-
-    fn text(&self) -> String {
-        let percent = |value: f64| format!("{value:.1}");
-        let rows = self.metrics.classes.iter().map(|class| {
-            vec![
-                class.class.clone(),
-                class.support.to_string(),
-                percent(class.precision),
-                percent(class.recall),
-                percent(class.f1),
-            ]
-        });
-        let header =
-            ["class", "nodes", "precision %", "recall %", "F1 %"].map(String::from).to_vec();
-        format!(
-            "\nAgreement with {} {}: accuracy {} %, macro F1 {} %, weighted F1 {} %\n{}\n",
-            self.nodes,
-            self.on,
-            percent(self.metrics.accuracy),
-            percent(self.metrics.macro_f1),
-            percent(self.metrics.weighted_f1),
-            table(header, rows.collect()).trim_fmt(),
-        )
-    }
 }
 
 impl Report {
@@ -201,11 +133,13 @@ impl Report {
             .iter()
             .map(|c| format!("{} {}", c.predicted, shown::name(&c.class)))
             .collect();
+        let nodes = count(self.nodes, "node", "nodes");
+        let predicted = match classes.as_slice() {
+            [] => nodes,
+            classes => format!("{nodes} ({})", shown::list(classes)),
+        };
         let lines = [
-            (
-                "predicted",
-                format!("{} ({})", count(self.nodes, "node", "nodes"), shown::list(&classes)),
-            ),
+            ("predicted", predicted),
             ("time", seconds(Duration::from_secs_f64(self.seconds))),
             ("saved", self.output.clone()),
         ];
