@@ -63,10 +63,12 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         .filter(|&node| !arguments.only_unlabelled || !dataset.targets().is_known(node))
         .collect();
     if nodes.is_empty() {
-        return Err(Error::Data(
-            "something is known of every node already, so there is nothing to write".into(),
-        )
-        .into());
+        let what = match dataset.targets().kind() {
+            TargetKind::Classes | TargetKind::Sets => "label",
+            TargetKind::Values => "value",
+        };
+        let problem = format!("every node has a {what} already, so there is nothing to write");
+        return Err(Error::Data(problem).into());
     }
     {
         let _uninterrupted = interrupt::writing();

@@ -92,11 +92,10 @@ impl Metric {
             return Ok(());
         }
         let fitting: Vec<Metric> = Metric::ALL.into_iter().filter(|m| m.fits(kind)).collect();
-        Err(Error::parameter(
-            "metric",
-            self,
-            format!("one for {kind}, which are what is known of the nodes: {}", list(&fitting)),
-        ))
+        Err(Error::Data(format!(
+            "{self} does not fit {kind}, which are what is known of the nodes; the metric must be {}",
+            list(&fitting)
+        )))
     }
 
     /// Whether more is better.
