@@ -25,7 +25,16 @@ fn no_filter() -> Design {
 }
 
 fn base() -> Dataset {
-    Recipe { nodes: NODES, features: 8, classes: 4, weighted: false, sparse: false, seed: 3 }.make()
+    Recipe {
+        nodes: NODES,
+        features: 8,
+        classes: 4,
+        weighted: false,
+        sparse: false,
+        directed: false,
+        seed: 3,
+    }
+    .make()
 }
 
 /// What depends on the features, with noise.
@@ -253,8 +262,8 @@ fn the_score_by_which_lambda_is_chosen_is_that_of_leaving_out() {
             let model = fit(&data, &objective, ridge, &split);
             let kind = data.targets().kind();
             let intercept = intercept || kind == TargetKind::Values;
-            assert_eq!(model.ridge().intercept, intercept, "values always have one");
-            let problem = (kernel, model.lambda().recip(), intercept);
+            assert_eq!(model.members()[0].ridge().intercept, intercept, "values always have one");
+            let problem = (kernel, model.members()[0].lambda().recip(), intercept);
             let left_out: Dense = (0..NODES)
                 .map(|node| {
                     let rest: Vec<usize> =
@@ -334,7 +343,7 @@ fn sets_are_predicted_by_the_threshold_that_is_best_on_left_out_nodes() {
         let ridge = Ridge { selection, ..Ridge::default() };
         let model = fit(&data, &Objective::default(), ridge, &split);
         let Head::Sets { threshold, .. } = model.head() else { panic!("sets") };
-        let problem = (Kernel::Linear, model.lambda().recip(), false);
+        let problem = (Kernel::Linear, model.members()[0].lambda().recip(), false);
         let left_out: Dense = (0..NODES)
             .map(|node| {
                 let rest: Vec<usize> = everyone.iter().copied().filter(|&i| i != node).collect();
@@ -371,7 +380,7 @@ fn the_units_of_values_do_not_matter() {
     let (moved, split) = (moved.unwrap(), Split::all_known(data.targets()).unwrap());
     let [a, b] = [&data, &moved].map(|data| {
         let model = fit(data, &Objective::default(), Ridge::default(), &split);
-        (model.lambda(), model.predict(data, &Context::default()).unwrap())
+        (model.members()[0].lambda(), model.predict(data, &Context::default()).unwrap())
     });
     assert_eq!(a.0, b.0);
     for node in 0..NODES {

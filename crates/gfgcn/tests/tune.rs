@@ -224,8 +224,9 @@ fn neighbours_of_the_other_class_are_as_good_as_those_of_ones_own() {
     let features = Features::dense(noisy).unwrap();
     let data = Dataset::new("other", graph, features, Labels::from_names(&by_parity(300))).unwrap();
     let split = half(&data);
-    let searched =
-        Search::default().evaluate(&data, &[split.clone()], &Context::default()).unwrap();
+    let searched = Search::default()
+        .evaluate(&data, std::slice::from_ref(&split), &Context::default())
+        .unwrap();
     assert_eq!(searched.stacked, 1);
     assert!(searched.accuracies[0] > 90.0, "{searched:?}");
     let default = Classifier::new(gfgcn::filter::Filter::ssgc(8, 0.05).unwrap());
