@@ -264,7 +264,7 @@ impl Arguments {
         // A single split says nothing about the luck of the initial weights: it is run many times.
         let runs = match self.splits.origin() {
             Origin::Given => self.training.runs_on_a_given_split(),
-            Origin::Stratified | Origin::Official => 1,
+            Origin::Stratified | Origin::Random | Origin::Official => 1,
         };
         let splits = (0..runs).flat_map(|_| splits.iter().cloned()).collect();
         let comparison = Comparison { dataset, models, splits, seed: self.seed(), training };
@@ -293,7 +293,7 @@ impl Arguments {
             whole.largest_component()
         };
         let splits = match self.splits.origin() {
-            Origin::Stratified => self.splits.draw(&dataset, self.seed())?,
+            Origin::Stratified | Origin::Random => self.splits.draw(&dataset, self.seed())?,
             Origin::Given | Origin::Official => given,
         };
         Ok((dataset, self.train_on.apply(splits)?))

@@ -117,7 +117,10 @@ impl Report {
             metric: arguments.settings.objective().metric.unwrap_or(Metric::default_of(kind)),
             protocol: Protocol {
                 nodes: if arguments.takes_all_nodes() { "all nodes" } else { "largest component" },
-                split,
+                split: match split {
+                    Origin::Stratified if kind != TargetKind::Classes => Origin::Random,
+                    split => split,
+                },
                 splits,
                 train_on: arguments.train_on.parts(),
                 ratio: arguments.splits.ratio(),

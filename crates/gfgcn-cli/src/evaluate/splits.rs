@@ -15,6 +15,8 @@ const MAX_SPLITS: i64 = 10_000;
 pub(super) enum Origin {
     /// Drawn at random, class by class.
     Stratified,
+    /// Drawn at random, where there are no classes.
+    Random,
     /// All that come with the dataset.
     Official,
     /// The public one, or those in a file.

@@ -159,7 +159,7 @@ fn what_does_not_fit_is_refused() {
         ("evaluate valued --models gcn --depths 2".into(), 3, &["GCN", "values"]),
         ("evaluate labelled --models gcn --depths 2 --metric accuracy".into(), 2, &["--metric"]),
         ("evaluate labelled --models gcn,gfsgc --depths 2 --metric auc".into(), 2, &["auc", "GCN"]),
-        ("tune valued".into(), 3, &["values"]),
+        ("tune valued --metric auc".into(), 3, &["auc", "r2 or mae"]),
         ("fit valued --values bad.csv -o m.model".into(), 3, &["bad.csv", "line 3"]),
     ] {
         let run = sandbox.run(&arguments);

@@ -255,6 +255,11 @@ impl<'a> Supervision<'a> {
         Ok((known, truth))
     }
 
+    /// Bytes that judging left-out nodes takes.
+    pub(crate) fn judging_memory(&self) -> u64 {
+        self.lesson.judging_memory()
+    }
+
     /// What λ is chosen by, and what test nodes are judged by.
     pub(crate) fn metric(&self) -> Metric {
         self.lesson.metric

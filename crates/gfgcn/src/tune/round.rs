@@ -13,7 +13,7 @@ use crate::head::{Objective, Supervision};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::metrics::Metric;
-use crate::ridge::{PENALTIES, Problem, Ridge, no_usable_penalty};
+use crate::ridge::{LEFT_OUT_AT_A_TIME, PENALTIES, Problem, Ridge, no_usable_penalty};
 use crate::split::Split;
 
 /// Systems larger than this are not solved: they take the cube of their size.
@@ -272,7 +272,8 @@ impl<'a> Round<'a> {
         let largest = learners.iter().map(one).max().unwrap_or(0);
         let together = n.min(LARGEST_SYSTEM as u64);
         let sum = 8 * (4 * n * together + together * penalties);
-        let judging = threads * 8 * 128 * (together + penalties);
+        let judging = threads * 8 * LEFT_OUT_AT_A_TIME as u64 * (together + penalties)
+            + self.supervision.judging_memory();
         let choosing = threads * 8 * 4 * n * targets;
         let widest = learners.iter().map(columns).max().unwrap_or(0);
         let composing = 8 * (6 * nodes + 4 * widest + 4 * n) * targets + 16 * nodes;
