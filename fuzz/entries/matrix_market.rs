@@ -16,13 +16,7 @@ pub(crate) fn run(input: &[u8]) {
     fs::write(&features, input).expect("a file");
     fs::write(&edges, "source,target\n").expect("a file");
     for edges in [edges, features.clone()] {
-        let files = TableFiles {
-            edges,
-            features: features.clone(),
-            labels: None,
-            values: None,
-            split: None,
-        };
+        let files = TableFiles::new(edges, &features);
         match files.read("fuzz", &Context::default()) {
             // A few bytes may ask for many nodes, which would be slow to write, not wrong.
             Ok(dataset) if dataset.nodes() < 10_000 && dataset.features().cols() < 10_000 => {

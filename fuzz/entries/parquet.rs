@@ -23,7 +23,7 @@ pub(crate) fn run(input: &[u8]) {
     let table = file("table.parquet", input);
     let features = file("features.csv", FEATURES.as_bytes());
     let edges = file("edges.csv", b"source,target\n");
-    let plain = TableFiles { edges, features, labels: None, values: None, split: None };
+    let plain = TableFiles::new(edges, features);
     for files in [
         TableFiles { features: table.clone(), ..plain.clone() },
         TableFiles { edges: table.clone(), ..plain.clone() },

@@ -28,11 +28,9 @@ pub(crate) fn run(input: &[u8]) {
     };
     let (Some(features), Some(edges)) = (table("features"), table("edges")) else { return };
     let files = TableFiles {
-        edges,
-        features,
         labels: table("labels"),
-        values: table("values"),
         split: table("split"),
+        ..TableFiles::new(edges, features)
     };
     if let Ok(dataset) = files.read("fuzz", &Context::default()) {
         written::assert_survives(&dataset, TableFormat::Csv);

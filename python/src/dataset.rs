@@ -116,7 +116,7 @@ impl Dataset {
         labels: Option<PathBuf>,
     ) -> PyResult<Self> {
         let name = gfgcn_datasets::stem(&edges);
-        let tables = TableFiles { edges, features, labels, values: None, split: None };
+        let tables = TableFiles { labels, ..TableFiles::new(edges, features) };
         let dataset = work::run(py, 0, |context| tables.read(&name, context))?;
         Ok(Dataset { dataset })
     }

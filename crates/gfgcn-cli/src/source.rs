@@ -7,8 +7,8 @@ use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
-use gfgcn_data::{TableFiles, npz, read_splits, read_values};
-use gfgcn_datasets::{has_extension, open, stem};
+use gfgcn_data::{Directions, TableFiles, npz, read_splits, read_values};
+use gfgcn_datasets::{has_extension, open_with, stem};
 use std::path::{Path, PathBuf};
 
 /// A dataset: by name, by path, or as separate tables.
@@ -30,25 +30,57 @@ pub(crate) struct Source {
     /// Table of values (id and columns of numbers) to be learnt in place of labels
     #[arg(long, value_name = "FILE", conflicts_with = "labels")]
     values: Option<PathBuf>,
+    #[command(flatten)]
+    direction: Directed,
+}
+
+/// Whether edges have directions.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Directed {
+    /// Keep the directions of edges, from source to target; without, edges are used either way unless the data say that they
+    /// are directed
+    #[arg(long)]
+    directed: bool,
+}
+
+impl Directed {
+    pub(crate) fn directions(self) -> Directions {
+        if self.directed { Directions::Kept } else { Directions::AsSaid }
+    }
+
+    /// Says so where directions were asked for and there are none.
+    pub(crate) fn note(self, dataset: &Dataset, output: &Output) {
+        let graph = dataset.graph();
+        let relations = graph.relations().iter();
+        let none = !graph.is_directed() && relations.clone().all(|r| !r.graph().is_directed());
+        if self.directed && none {
+            output.note("every edge goes both ways, so --directed changes nothing");
+        }
+    }
 }
 
 impl Source {
     /// Reads the dataset and says what was repaired on the way.
     pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
         let context = &interrupt::context();
+        let directions = self.direction.directions();
         let dataset = match (&self.dataset, &self.edges, &self.features) {
-            (Some(dataset), ..) => open(dataset, global.data_dir.as_deref(), context)?,
+            (Some(dataset), ..) => {
+                open_with(dataset, global.data_dir.as_deref(), directions, context)?
+            }
             (None, Some(edges), Some(features)) => TableFiles {
                 edges: edges.clone(),
                 features: features.clone(),
                 labels: self.labels.clone(),
                 values: None,
                 split: None,
+                directions,
             }
             .read(&stem(edges), context)?,
             _ => unreachable!("the parser requires a dataset, or edges with features"),
         };
         dataset.notes().iter().for_each(|note| output.note(note));
+        self.direction.note(&dataset, output);
         let dataset = match &self.values {
             Some(path) => {
                 let values = read_values(path, &dataset, context)?;

@@ -38,6 +38,8 @@
 mod archive;
 mod classes;
 mod density;
+mod directions;
+mod edges;
 mod graph_tables;
 mod limits;
 mod lines;
@@ -51,6 +53,7 @@ mod synthetic;
 mod table;
 mod triplets;
 
+pub use directions::Directions;
 pub use graph_tables::{TableFiles, read_splits, read_values, write_folder, write_folder_memory};
 pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
 pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};

@@ -9,20 +9,25 @@
 //! NIST IR 5935 (1996).
 
 use crate::density;
+use crate::directions::Said;
+use crate::edges::EdgeList;
 use crate::limits::justify_nodes;
 use crate::lines::Lines;
 use crate::reading::Reading;
 use crate::table::parse_number;
 use crate::triplets::{self, Entry};
 use gfgcn::features::Features;
-use gfgcn::graph::{Graph, MAX_NODES, Repairs};
+use gfgcn::graph::MAX_NODES;
 use gfgcn::matrix::SparseMatrix;
 use gfgcn::{Error, Result};
 use std::path::Path;
 
-/// Reads an adjacency of `nodes` nodes. A general matrix may hold an edge in one direction only;
-/// the other is added and counted.
-pub(crate) fn read_graph(path: &Path, nodes: usize, reading: &Reading) -> Result<(Graph, Repairs)> {
+/// Reads an adjacency of `nodes` nodes, row i for the edges that start at node i; and what the file says of directions.
+pub(crate) fn read_graph(
+    path: &Path,
+    nodes: usize,
+    reading: &Reading,
+) -> Result<(EdgeList, Option<Said>)> {
     let mut reader = Reader::open(path, reading)?;
     let (rows, columns) = (reader.rows, reader.columns);
     if rows != columns {
@@ -36,18 +41,23 @@ pub(crate) fn read_graph(path: &Path, nodes: usize, reading: &Reading) -> Result
              in the order of the features"
         )));
     }
-    let mut edges = reader.read(|weight| {
+    let entries = reader.read(|weight| {
         if weight < 0.0 {
             return Err(format!("is {weight}, but weights must not be negative"));
         }
         Ok(())
     })?;
-    triplets::sort(&mut edges);
-    let in_file = |error: Error| error.in_file(path);
-    reading.hold(triplets::memory(nodes, edges.len()) as u64).map_err(in_file)?;
-    let matrix = triplets::compress(nodes, &edges);
-    let build = || Graph::from_csr(&matrix.offsets, &matrix.columns, Some(&matrix.values));
-    reading.building(edges.len(), nodes, build).map_err(in_file)
+    let list = size_of::<(u32, u32)>() + size_of::<f32>();
+    reading.hold((list * entries.len()) as u64).map_err(|e| e.in_file(path))?;
+    let ends = entries.iter().map(|entry| (entry.row, entry.column)).collect();
+    let weights = entries.iter().map(|entry| entry.value).collect();
+    // A general matrix may well be of an undirected graph.
+    let by = format!(
+        "the word symmetric on line 1 of {}",
+        path.file_name().unwrap_or_default().display()
+    );
+    let said = reader.symmetric.then_some(Said { directed: false, by });
+    Ok((EdgeList { ends, weights: Some(weights), is_matrix: true }, said))
 }
 
 /// Reads features, one row per node, and says how many entries were repeated and added up.

@@ -112,7 +112,7 @@ fn edge_list(data: &Dataset) -> Vec<u8> {
 }
 
 fn tables(edges: PathBuf, features: PathBuf) -> Reader {
-    let files = TableFiles { edges, features, labels: None, values: None, split: None };
+    let files = TableFiles::new(edges, features);
     Box::new(move |context| files.read("data", context))
 }
 

@@ -5,7 +5,7 @@ use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::files::put_back;
 use gfgcn::{Error, Result};
-use gfgcn_data::{TableFiles, npz, planetoid};
+use gfgcn_data::{Directions, TableFiles, npz, planetoid};
 use std::io;
 use std::path::Path;
 
@@ -22,31 +22,44 @@ use std::path::Path;
 /// # Errors
 /// Nothing of that name, or whatever its reader refuses; less memory than the data take.
 pub fn open(dataset: &Path, data_dir: Option<&Path>, context: &Context) -> Result<Dataset> {
+    open_with(dataset, data_dir, Directions::AsSaid, context)
+}
+
+/// Like [`open`], with edges directed as asked for.
+///
+/// # Errors
+/// As [`open`]; data that say that their edges have no directions where they are asked for.
+pub fn open_with(
+    dataset: &Path,
+    data_dir: Option<&Path>,
+    directions: Directions,
+    context: &Context,
+) -> Result<Dataset> {
     let name = dataset.to_str().filter(|text| !text.contains(std::path::MAIN_SEPARATOR));
     if let Some(bundled) = name.and_then(find) {
-        return npz::from_bytes(bundled.bytes, bundled.name, context);
+        return npz::from_bytes_with(bundled.bytes, bundled.name, directions, context);
     }
     if !dataset.exists() {
         // A killed program may have moved it aside.
         put_back(dataset);
     }
     if dataset.exists() {
-        return open_path(dataset, context);
+        return open_path(dataset, directions, context);
     }
     let Some(name) = name else { return Err(missing(dataset)) };
     let folder = folder::resolve(data_dir)?;
     match folder::find(&folder, name) {
-        Some(path) => open_path(&path, context),
+        Some(path) => open_path(&path, directions, context),
         None => Err(unknown(name, &folder)),
     }
 }
 
-fn open_path(path: &Path, context: &Context) -> Result<Dataset> {
+fn open_path(path: &Path, directions: Directions, context: &Context) -> Result<Dataset> {
     let name = stem(path);
     if !path.is_dir() {
         return match planetoid_name(path) {
-            Some((folder, name)) => planetoid::read(folder, name, context),
-            None if has_extension(path, "npz") => npz::read(path, &name, context),
+            Some((folder, name)) => planetoid::read_with(folder, name, directions, context),
+            None if has_extension(path, "npz") => npz::read_with(path, &name, directions, context),
             None => Err(Error::Data(
                 "is not a dataset by its name; give an .npz file, a folder, or separate tables \
                  (--edges, --features and --labels)"
@@ -56,10 +69,10 @@ fn open_path(path: &Path, context: &Context) -> Result<Dataset> {
         };
     }
     if let Some(tables) = TableFiles::in_folder(path)? {
-        return tables.read(&name, context);
+        return TableFiles { directions, ..tables }.read(&name, context);
     }
     match &planetoid::names_in(path)?[..] {
-        [only] => planetoid::read(path, only, context),
+        [only] => planetoid::read_with(path, only, directions, context),
         [] => Err(Error::Data(
             "has neither tables (edges.csv, features.csv, labels.csv) nor Planetoid files \
              (ind.NAME.graph, …)"

@@ -1,13 +1,13 @@
 //! `gfgcn data convert`: from any format that is read to one that is written.
 
 use crate::output::{Output, count};
-use crate::source::{check_output, is_read};
+use crate::source::{Directed, check_output, is_read};
 use crate::{Global, interrupt, shown};
 use clap::{Args, ValueEnum};
 use gfgcn::files::NewFolder;
 use gfgcn::{Error, Result};
 use gfgcn_data::{TableFiles, TableFormat, npz, write_folder, write_folder_memory};
-use gfgcn_datasets::{has_extension, open};
+use gfgcn_datasets::{has_extension, open_with};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,8 @@ pub(crate) struct Arguments {
     /// Replace an archive or tables that are there; other files in a folder stay
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    direction: Directed,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -85,8 +87,10 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     } else {
         check_folder(&arguments.to, arguments.force, &arguments.from)?;
     }
-    let dataset = open(&arguments.from, global.data_dir.as_deref(), &interrupt::context())?;
+    let (directions, data_dir) = (arguments.direction.directions(), global.data_dir.as_deref());
+    let dataset = open_with(&arguments.from, data_dir, directions, &interrupt::context())?;
     dataset.notes().iter().for_each(|note| output.note(note));
+    arguments.direction.note(&dataset, output);
     if to_archive {
         npz::write(&dataset, &arguments.to, arguments.force)?;
     } else {

@@ -5,7 +5,7 @@
 //!
 //! | table | columns | |
 //! |---|---|---|
-//! | edges | `source,target` and perhaps `weight` | each edge once, in either direction |
+//! | edges | `source,target` and perhaps `weight`, `directed` | each edge once, in either direction, unless it is directed |
 //! | features | `id,NAME,NAME,…` or `id,feature,value` | a row per node, or an entry per row |
 //! | labels | `id,label` | a missing row, an empty label, `-1`, `nan`, `NA`, `null`, `None`, `?` mean unlabelled |
 //! | values | `id,NAME,NAME,…` | numbers, in place of labels; a missing row, or one with nothing in it, means unknown |
@@ -30,6 +30,7 @@ mod write;
 
 pub use write::{write_folder, write_folder_memory};
 
+use crate::directions::{Directions, note_repairs};
 use crate::reading::Reading;
 use crate::table::FileFormat;
 use gfgcn::context::Context;
@@ -41,7 +42,7 @@ use nodes::NodeIds;
 use std::path::{Path, PathBuf};
 
 /// The tables of a dataset.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableFiles {
     /// Pairs of node ids, or a square matrix (`.mtx`).
     pub edges: PathBuf,
@@ -53,9 +54,16 @@ pub struct TableFiles {
     pub values: Option<PathBuf>,
     /// Which nodes train, validate and test, in one split or several.
     pub split: Option<PathBuf>,
+    /// What becomes of the directions of edges.
+    pub directions: Directions,
 }
 
 impl TableFiles {
+    /// Edges and features, and nothing else.
+    pub fn new(edges: impl Into<PathBuf>, features: impl Into<PathBuf>) -> TableFiles {
+        TableFiles { edges: edges.into(), features: features.into(), ..TableFiles::default() }
+    }
+
     /// Finds `edges`, `features`, `labels`, `values` and `split` in a folder, with any extension that is
     /// read; `None` if there are no edges. Where there are labels, values are not read.
     ///
@@ -85,7 +93,7 @@ impl TableFiles {
             [Some(&edges), Some(&features), labels.as_ref(), values.as_ref(), split.as_ref()];
         let used: Vec<&Path> = used.into_iter().flatten().map(PathBuf::as_path).collect();
         check_parts(folder, &used)?;
-        Ok(Some(TableFiles { edges, features, labels, values, split }))
+        Ok(Some(TableFiles { edges, features, labels, values, split, ..TableFiles::default() }))
     }
 
     /// Whether a folder holds a table of edges, sound or not.
@@ -105,7 +113,7 @@ impl TableFiles {
         let mut notes = Vec::new();
         let nodes = features::read(&self.features, &mut notes, reading)?;
         let ids = &nodes.ids;
-        let (graph, repairs) = edges::read(&self.edges, ids, &mut notes, reading)?;
+        let (graph, repairs) = edges::read(&self.edges, ids, self.directions, &mut notes, reading)?;
         if graph.edges() == 0 {
             let file = self.edges.file_name().unwrap_or_default().to_string_lossy();
             notes.push(format!("{file} has no edges; every node stands alone"));
@@ -122,9 +130,8 @@ impl TableFiles {
             Some(path) => splits::read(path, ids, &mut notes, reading)?,
             None => Vec::new(),
         };
-        let dataset = Dataset::new(name, graph, nodes.features, targets)?
-            .with_repairs(&repairs)
-            .with_added_up(nodes.repeats);
+        let dataset = Dataset::new(name, graph, nodes.features, targets)?;
+        let dataset = note_repairs(dataset, &repairs).with_added_up(nodes.repeats);
         let mut dataset = notes.into_iter().fold(dataset, Dataset::with_note);
         if let Some(names) = nodes.feature_names {
             dataset = dataset.with_feature_names(names).map_err(|e| e.in_file(&self.features))?;

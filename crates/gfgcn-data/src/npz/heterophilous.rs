@@ -6,19 +6,21 @@
 //! | `node_labels` | one integer per node, −1 for unlabelled |
 //! | `edges` | edges × 2, the numbers of their ends |
 //! | `train_masks`, `val_masks`, `test_masks` | splits × nodes, optional; as in [`super::splits`] |
+//! | `directed` | one truth value, optional |
 //!
-//! Nothing in it says whether edges have a direction. A list that names each edge once, or every edge in both
-//! directions, is taken for one of undirected edges. One that has some of both is of directed ones, and if they are made
-//! undirected, that is said.
+//! As published, nothing in it says whether edges have a direction. A list that names each edge once, or every edge in
+//! both directions, is taken for one of undirected edges. One that has some of both is of directed ones, and if they are
+//! made undirected, that is said.
 
 use super::{Members, check_dimensions, named};
 use crate::density::FeatureRows;
+use crate::directions::{Directions, note_repairs};
+use crate::edges::EdgeList;
 use crate::limits::justify_nodes;
 use crate::npy::Array;
 use crate::reading::Reading;
 use gfgcn::data::Dataset;
 use gfgcn::features::Features;
-use gfgcn::graph::{Graph, Repairs, build_memory};
 use gfgcn::{Error, Result};
 use std::io::{Read, Seek};
 
@@ -33,14 +35,19 @@ pub(super) fn is_layout(names: &[String]) -> bool {
         && !names.iter().any(|name| name.starts_with("adj"))
 }
 
-pub(super) fn read<R: Read + Seek>(mut members: Members<R>, name: &str) -> Result<Dataset> {
+pub(super) fn read<R: Read + Seek>(
+    mut members: Members<R>,
+    name: &str,
+    directions: Directions,
+) -> Result<Dataset> {
     let missing = |member: &str| Error::Format(format!("member {member} is missing"));
     let features = members.features()?.ok_or_else(|| missing(FEATURES))?;
     let nodes = features.rows();
     let edges = members.edges(nodes)?.ok_or_else(|| missing(EDGES))?;
-    let (graph, repairs) = members
-        .reading
-        .holding(build_memory(edges.len(), nodes), || build(nodes, &edges))
+    let directed = directions.resolve(members.said_directions()?)?;
+    let edges = EdgeList { ends: edges, ..EdgeList::default() };
+    let (graph, repairs) = edges
+        .build(nodes, directed, &members.reading)
         .map_err(|error| named(&format!("member {EDGES}"), error))?;
     drop(edges);
     if graph.edges() == 0 {
@@ -51,19 +58,8 @@ pub(super) fn read<R: Read + Seek>(mut members: Members<R>, name: &str) -> Resul
     let splits = members.splits(nodes)?;
     members.note_unread();
     let dataset = Dataset::new(name, graph, features, labels)?;
-    let dataset = dataset.with_repairs(&repairs).with_splits(splits)?;
+    let dataset = note_repairs(dataset, &repairs).with_splits(splits)?;
     Ok(members.notes.into_iter().fold(dataset, Dataset::with_note))
-}
-
-/// The graph of an edge list; edges that were named in one direction only are counted where that is not the habit.
-fn build(nodes: usize, edges: &[(u32, u32)]) -> Result<(Graph, Repairs)> {
-    let (graph, mut repairs) = Graph::from_edges(nodes, edges, None)?;
-    let arcs = edges.len() - repairs.self_loops - repairs.duplicates;
-    let in_both_directions = arcs - graph.edges();
-    if in_both_directions > 0 {
-        repairs.symmetrized = graph.edges() - in_both_directions;
-    }
-    Ok((graph, repairs))
 }
 
 impl<R: Read + Seek> Members<R> {

@@ -1,6 +1,7 @@
 //! The graph and the features as matrices, in compressed rows or dense.
 
 use super::{Members, check_dimensions, named};
+use crate::edges::build_rows;
 use crate::limits::justify_nodes;
 use crate::reading::Reading;
 use gfgcn::features::Features;
@@ -16,14 +17,13 @@ pub(super) enum RawMatrix {
 }
 
 impl RawMatrix {
-    pub(super) fn into_graph(self, reading: &Reading) -> Result<(Graph, Repairs)> {
+    /// The graph; of a directed one, row i is for the edges that start at node i.
+    pub(super) fn into_graph(self, directed: bool, reading: &Reading) -> Result<(Graph, Repairs)> {
         match self {
             RawMatrix::Sparse { shape, offsets, indices, values } => {
                 check_square(shape[0], shape[1])?;
                 let weights = values.iter().any(|&w| w != 1.0).then_some(values.as_slice());
-                reading.building(indices.len(), shape[0], || {
-                    Graph::from_csr(&offsets, &indices, weights)
-                })
+                build_rows(&offsets, &indices, weights, directed, reading)
             }
             RawMatrix::Dense(m) => {
                 check_square(m.rows(), m.cols())?;
@@ -37,9 +37,7 @@ impl RawMatrix {
                     }
                     offsets.push(indices.len());
                 }
-                reading.building(indices.len(), m.rows(), || {
-                    Graph::from_csr(&offsets, &indices, Some(&weights))
-                })
+                build_rows(&offsets, &indices, Some(&weights), directed, reading)
             }
         }
     }

@@ -3,7 +3,8 @@
 //! | members | meaning |
 //! |---|---|
 //! | `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape` | adjacency in compressed rows; or `adj_matrix`, dense |
-//! | `adj_symmetric` | one true value where each edge is stored in one direction only; optional |
+//! | `directed` | one truth value: whether row i of the adjacency is for the edges that start at node i; optional |
+//! | `adj_symmetric` | one true value where each undirected edge is stored in one direction only; optional |
 //! | `attr_data`, `attr_indices`, `attr_indptr`, `attr_shape` | features in compressed rows; or `attr_matrix`, dense |
 //! | `labels` | one integer per node, −1 for unlabelled; may be absent |
 //! | `class_names`, `node_names`, `attr_names` | text, optional |
@@ -17,6 +18,7 @@
 //! | `node_labels` | one integer per node, −1 for unlabelled |
 //! | `edges` | edges × 2: the ends of each, once or in both directions |
 //! | `train_masks`, `val_masks`, `test_masks` | splits × nodes, optional |
+//! | `directed` | one truth value; optional |
 //!
 //! Integers and floats of any width and byte order are read; members with pickled objects are
 //! skipped with a note and never unpickled. What is written has the first layout.
@@ -27,12 +29,14 @@ mod splits;
 
 use crate::archive::{self, Archive};
 use crate::classes;
+use crate::directions::{Directions, Said, has_directions, note_repairs};
 use crate::npy::{self, Array, Kind};
 use crate::reading::Reading;
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels, TargetKind, UNLABELLED};
 use gfgcn::features::Features;
 use gfgcn::files::{open, write_atomically};
+use gfgcn::graph::Graph;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use matrix::RawMatrix;
@@ -45,7 +49,21 @@ use std::path::Path;
 /// # Errors
 /// Anything wrong in the file, with the member and the value; less memory than the data take.
 pub fn read(path: &Path, name: &str, context: &Context) -> Result<Dataset> {
-    from_source(BufReader::new(open(path)?), name, context).map_err(|error| error.in_file(path))
+    read_with(path, name, Directions::AsSaid, context)
+}
+
+/// Like [`read`], with edges directed as asked for.
+///
+/// # Errors
+/// As [`read`]; an archive that says that its edges have no directions where they are asked for.
+pub fn read_with(
+    path: &Path,
+    name: &str,
+    directions: Directions,
+    context: &Context,
+) -> Result<Dataset> {
+    from_source(BufReader::new(open(path)?), name, directions, context)
+        .map_err(|error| error.in_file(path))
 }
 
 /// Reads a dataset from the bytes of an archive.
@@ -53,16 +71,41 @@ pub fn read(path: &Path, name: &str, context: &Context) -> Result<Dataset> {
 /// # Errors
 /// As [`read`].
 pub fn from_bytes(bytes: &[u8], name: &str, context: &Context) -> Result<Dataset> {
-    from_source(Cursor::new(bytes), name, context)
+    from_bytes_with(bytes, name, Directions::AsSaid, context)
 }
 
-fn from_source(source: impl Read + Seek, name: &str, context: &Context) -> Result<Dataset> {
+/// Like [`from_bytes`], with edges directed as asked for.
+///
+/// # Errors
+/// As [`read_with`].
+pub fn from_bytes_with(
+    bytes: &[u8],
+    name: &str,
+    directions: Directions,
+    context: &Context,
+) -> Result<Dataset> {
+    from_source(Cursor::new(bytes), name, directions, context)
+}
+
+fn from_source(
+    source: impl Read + Seek,
+    name: &str,
+    directions: Directions,
+    context: &Context,
+) -> Result<Dataset> {
     let mut members = Members::open(source, context)?;
     if heterophilous::is_layout(members.archive.names()) {
-        return heterophilous::read(members, name);
+        return heterophilous::read(members, name, directions);
     }
-    let (graph, mut repairs) = members.matrix("adj", "the graph", RawMatrix::into_graph)?;
-    if members.flag("adj_symmetric")? {
+    let one_way = members.flag("adj_symmetric")?.unwrap_or(false);
+    let by = "member adj_symmetric".to_owned();
+    let one_way = one_way.then_some(Said { directed: false, by });
+    let halved = one_way.is_some();
+    let said = members.said_directions()?.into_iter().chain(one_way);
+    let directed = directions.resolve(said)?;
+    let (graph, mut repairs) =
+        members.matrix("adj", "the graph", |raw, reading| raw.into_graph(directed, reading))?;
+    if halved {
         repairs.symmetrized = 0;
     }
     let (features, repeats) = members.matrix("attr", "the features", RawMatrix::into_features)?;
@@ -74,10 +117,8 @@ fn from_source(source: impl Read + Seek, name: &str, context: &Context) -> Resul
     let feature_names = members.texts("attr_names")?;
     members.note_unread();
 
-    let mut dataset = Dataset::new(name, graph, features, labels)?
-        .with_repairs(&repairs)
-        .with_added_up(repeats)
-        .with_splits(splits)?;
+    let dataset = Dataset::new(name, graph, features, labels)?;
+    let mut dataset = note_repairs(dataset, &repairs).with_added_up(repeats).with_splits(splits)?;
     // Names are a convenience: bad ones are noted and left out, the data are still good.
     if let Some(names) = node_names
         && let Err(error) = dataset.set_node_ids(names)
@@ -135,18 +176,14 @@ pub fn to_bytes(dataset: &Dataset) -> Vec<u8> {
 fn members_of(dataset: &Dataset) -> Vec<(&'static str, Vec<u8>)> {
     let graph = dataset.graph();
     let mut members: Vec<(&'static str, Vec<u8>)> = Vec::new();
-    let nodes = graph.nodes();
-    let rows = 0..nodes;
-    let neighbours: Vec<u32> = rows.clone().flat_map(|i| graph.neighbours(i)).copied().collect();
-    let weights: Vec<f32> = match graph.is_weighted() {
-        true => rows.filter_map(|i| graph.weights(i)).flatten().copied().collect(),
-        false => vec![1.0; neighbours.len()],
-    };
-    let offsets: Vec<i64> = graph.offsets().iter().map(|&offset| offset as i64).collect();
-    members.push(("adj_data", floats(&[weights.len()], &weights)));
-    members.push(("adj_indices", integers(neighbours.iter().map(|&j| i64::from(j)))));
-    members.push(("adj_indptr", integers(offsets)));
-    members.push(("adj_shape", integers([nodes as i64; 2])));
+    let [data, indices, offsets, shape] = rows_of(graph);
+    members.push(("adj_data", data));
+    members.push(("adj_indices", indices));
+    members.push(("adj_indptr", offsets));
+    members.push(("adj_shape", shape));
+    if has_directions(graph) {
+        members.push(("directed", npy::encode("|b1", &[], &[1])));
+    }
     match dataset.features() {
         Features::Dense(m) => {
             members.push(("attr_matrix", floats(&[m.rows(), m.cols()], m.as_slice())));
@@ -171,6 +208,20 @@ fn members_of(dataset: &Dataset) -> Vec<(&'static str, Vec<u8>)> {
     }
     members.extend(splits::members_of(dataset));
     members
+}
+
+/// The arrays of an adjacency in compressed rows: weights, ends, offsets and shape.
+fn rows_of(graph: &Graph) -> [Vec<u8>; 4] {
+    let mut offsets = vec![0; graph.nodes() + 1];
+    graph.arc_list().for_each(|(from, _, _)| offsets[from + 1] += 1);
+    (0..graph.nodes()).for_each(|node| offsets[node + 1] += offsets[node]);
+    let weights: Vec<f32> = graph.arc_list().map(|(_, _, weight)| weight).collect();
+    [
+        floats(&[weights.len()], &weights),
+        integers(graph.arc_list().map(|(_, to, _)| to as i64)),
+        integers(offsets),
+        integers([graph.nodes() as i64; 2]),
+    ]
 }
 
 /// Writes arrays as an archive.
@@ -254,13 +305,18 @@ impl<R: Read + Seek> Members<R> {
         Ok(Some(labels))
     }
 
-    /// Whether a member is there and true.
-    fn flag(&mut self, name: &str) -> Result<bool> {
-        let flag = self.with(name, size_of::<i64>(), |array| match array.integers(None)?[..] {
+    /// Whether a member is true, if it is there.
+    fn flag(&mut self, name: &str) -> Result<Option<bool>> {
+        self.with(name, size_of::<i64>(), |array| match array.integers(None)?[..] {
             [value @ (0 | 1)] => Ok(value == 1),
             _ => Err(Error::Format("must have one entry, true or false".into())),
-        })?;
-        Ok(flag.unwrap_or(false))
+        })
+    }
+
+    /// What the archive says about directions.
+    fn said_directions(&mut self) -> Result<Option<Said>> {
+        let said = self.flag("directed")?;
+        Ok(said.map(|directed| Said { directed, by: "member directed".into() }))
     }
 
     /// Text, or `None` with a note where the member holds Python objects.

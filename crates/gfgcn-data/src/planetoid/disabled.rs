@@ -1,12 +1,13 @@
 //! What stands for the reader in a build without it: an error that says so.
 
 use super::Files;
+use crate::directions::Directions;
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
 use std::path::Path;
 
-pub(super) fn read(folder: &Path, _: &str, _: &Context) -> Result<Dataset> {
+pub(super) fn read(folder: &Path, _: &str, _: Directions, _: &Context) -> Result<Dataset> {
     Err(absent().in_file(folder))
 }
 

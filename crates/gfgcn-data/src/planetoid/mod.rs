@@ -23,6 +23,7 @@ mod side;
 #[path = "disabled.rs"]
 mod side;
 
+use crate::directions::Directions;
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
@@ -75,7 +76,20 @@ pub fn names_in(folder: &Path) -> Result<Vec<String>> {
 /// A file that is missing, damaged, holds anything but plain data, or does not fit the others; less memory than the
 /// data take; a build without the feature `planetoid`.
 pub fn read(folder: &Path, name: &str, context: &Context) -> Result<Dataset> {
-    side::read(folder, name, context)
+    read_with(folder, name, Directions::AsSaid, context)
+}
+
+/// Like [`read`], with edges directed as asked for: from a node to each that its list names.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(
+    folder: &Path,
+    name: &str,
+    directions: Directions,
+    context: &Context,
+) -> Result<Dataset> {
+    side::read(folder, name, directions, context)
 }
 
 /// Like [`read`], from files that are in memory already.

@@ -156,7 +156,7 @@ fn variations() -> Vec<(&'static str, Arrays, &'static [&'static str])> {
         (
             "directed",
             graph(&[1.0; 4], &[1.0, 2.0, 2.0, 2.0], &[0.0, 2.0, 3.0, 3.0, 4.0, 4.0]),
-            &["4 edges stored in one direction only"],
+            &["4 edges go one way only"],
         ),
         (
             "half of a symmetric adjacency",
@@ -168,12 +168,12 @@ fn variations() -> Vec<(&'static str, Arrays, &'static [&'static str])> {
             "not half of one",
             graph(&[1.0; 4], &[1.0, 2.0, 2.0, 2.0], &[0.0, 2.0, 3.0, 3.0, 4.0, 4.0])
                 .with("adj_symmetric", array("'|b1'", "", &[0])),
-            &["4 edges stored in one direction only"],
+            &["4 edges go one way only"],
         ),
         (
             "partly directed",
             graph(&[1.0; 5], &[1.0, 2.0, 0.0, 2.0, 2.0], &[0.0, 2.0, 4.0, 4.0, 5.0, 5.0]),
-            &["3 edges stored in one direction only"],
+            &["3 edges go one way only"],
         ),
         (
             "pickled members",

@@ -70,7 +70,7 @@ fn variations() -> Vec<(&'static str, Arrays, &'static [&'static str])> {
         (
             "directed edges",
             with_edges("5, 2", &[&EDGES[..], &[3.0, 2.0]].concat()),
-            &["3 edges stored in one direction only"],
+            &["3 edges go one way only"],
         ),
         (
             "duplicates and self-loops",
@@ -80,7 +80,7 @@ fn variations() -> Vec<(&'static str, Arrays, &'static [&'static str])> {
         (
             "directed, and a duplicate",
             with_edges("7, 2", &[&EDGES[..], &[1.0, 0.0, 1.0, 0.0, 3.0, 3.0]].concat()),
-            &["1 duplicate edge entries", "1 self-loops", "3 edges stored in one direction only"],
+            &["1 duplicate edge entries", "1 self-loops", "3 edges go one way only"],
         ),
         (
             "masks of one dimension",
@@ -270,7 +270,9 @@ fn published(name: &str) -> Option<Dataset> {
 #[test]
 fn the_published_archives_have_the_sizes_they_should() {
     let directed = |count: &str| {
-        let one_way = format!("{count} edges stored in one direction only; the other was added");
+        let one_way = format!(
+            "{count} edges go one way only; they are used either way (--directed keeps directions)"
+        );
         vec!["50 self-loops dropped (the propagation adds its own)".to_owned(), one_way]
     };
     for (name, nodes, edges, features, classes, first, notes) in [

@@ -6,6 +6,7 @@ mod accepted;
 mod allocation;
 mod bombs;
 mod damage;
+mod directed;
 mod heterophilous;
 #[path = "../npy/mod.rs"]
 mod npy;

@@ -14,7 +14,7 @@ fn archives_of_numpy_read_as_the_same_dataset() {
             "wild",
             &[
                 "1 self-loops dropped",
-                "4 edges stored in one direction only",
+                "4 edges go one way only",
                 "member node_names skipped: it holds pickled",
                 "members not used: idx_to_node, idx_to_class",
             ],

@@ -299,13 +299,10 @@ fn words_for_missing_labels_are_unlabelled_and_counted() {
 #[test]
 fn repeated_entries_of_features_are_added_up_and_counted() {
     let features = |name: &str| {
-        let files = TableFiles {
-            edges: golden("tables/repeated/edges.csv"),
-            features: golden("tables/repeated").join(name),
-            labels: None,
-            values: None,
-            split: None,
-        };
+        let files = TableFiles::new(
+            golden("tables/repeated/edges.csv"),
+            golden("tables/repeated").join(name),
+        );
         files.read("test", &Context::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
     };
     let sums = features("sums.npy");

@@ -4,6 +4,7 @@ mod accepted;
 #[path = "../allocation/mod.rs"]
 mod allocation;
 mod arrays;
+mod directed;
 mod matrix_market;
 #[path = "../npy/mod.rs"]
 mod npy;
@@ -16,7 +17,7 @@ mod targets;
 
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
-use gfgcn_data::TableFiles;
+use gfgcn_data::{Directions, TableFiles};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -53,7 +54,12 @@ fn small_with<C: AsRef<[u8]>>(files: &[(&str, C)]) -> TempDir {
 
 /// Reads a folder, or says what is wrong with it.
 fn read(folder: &Path) -> Result<Dataset, String> {
+    read_as(folder, Directions::AsSaid)
+}
+
+fn read_as(folder: &Path, directions: Directions) -> Result<Dataset, String> {
     let files = TableFiles::in_folder(folder).map_err(|e| e.to_string())?.expect("edges are there");
+    let files = TableFiles { directions, ..files };
     files.read("test", &Context::default()).map_err(|e| e.to_string())
 }
 

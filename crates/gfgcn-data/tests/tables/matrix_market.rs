@@ -18,13 +18,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 fn matrices(edges: &str, features: &str) -> Dataset {
     let path = |name: &str| golden("matrix_market").join(name);
-    let files = TableFiles {
-        edges: path(edges),
-        features: path(features),
-        labels: None,
-        values: None,
-        split: None,
-    };
+    let files = TableFiles::new(path(edges), path(features));
     files.read("test", &Context::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -42,7 +36,7 @@ fn scipy_writes_the_same_graph_in_many_ways() {
     }
     let dataset = matrices("one_direction.mtx", "features.mtx");
     assert_eq!(dataset.graph(), &weighted);
-    assert!(dataset.notes()[0].contains("3 edges stored in one direction"));
+    assert!(dataset.notes()[0].contains("3 edges go one way"));
     let dataset = matrices("integer.mtx", "features.mtx");
     assert_eq!(dataset.graph(), &graph(Some(&[1.0, 2.0, 4.0])));
     assert_eq!(matrices("pattern.mtx", "features.mtx").graph(), &graph(None));

@@ -27,13 +27,10 @@ fn integers_floats_and_truth_values_are_understood() {
 
 #[test]
 fn the_long_layout_may_have_nulls() {
-    let files = TableFiles {
-        edges: golden("parquet/long/edges.parquet"),
-        features: golden("parquet/long/features.parquet"),
-        labels: None,
-        values: None,
-        split: None,
-    };
+    let files = TableFiles::new(
+        golden("parquet/long/edges.parquet"),
+        golden("parquet/long/features.parquet"),
+    );
     let dataset = files.read("test", &Context::default()).unwrap();
     assert_eq!(dataset.node_ids().unwrap(), ["a", "c", "b", "d"]);
     assert_eq!(dataset.feature_names().unwrap(), ["2", "7"]);

@@ -344,11 +344,8 @@ fn missing_files_and_unknown_extensions_are_refused() {
     let folder = small_with(&[("edges.xlsx", "")]);
     let path = |name: &str| folder.path().join(name);
     let files = |edges: &str, labels: &str| TableFiles {
-        edges: path(edges),
-        features: path("features.csv"),
         labels: Some(path(labels)),
-        values: None,
-        split: None,
+        ..TableFiles::new(path(edges), path("features.csv"))
     };
     let error = |edges, labels| {
         files(edges, labels).read("test", &Context::default()).unwrap_err().to_string()

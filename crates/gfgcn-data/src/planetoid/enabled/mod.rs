@@ -4,6 +4,7 @@ mod parts;
 mod pickle;
 
 use super::{Files, VALIDATION_NODES};
+use crate::directions::{Directions, note_repairs};
 use crate::reading::Reading;
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels, UNLABELLED};
@@ -16,7 +17,12 @@ use parts::OneHot;
 use std::path::{Path, PathBuf};
 
 /// Reads the files of a folder.
-pub(super) fn read(folder: &Path, name: &str, context: &Context) -> Result<Dataset> {
+pub(super) fn read(
+    folder: &Path,
+    name: &str,
+    directions: Directions,
+    context: &Context,
+) -> Result<Dataset> {
     let reading = Reading::under(context)?;
     let bytes = |part: &str| reading.read_file(&path_of(folder, name, part));
     let files = Files {
@@ -29,7 +35,7 @@ pub(super) fn read(folder: &Path, name: &str, context: &Context) -> Result<Datas
         graph: &bytes("graph")?,
         test_index: &bytes("test.index")?,
     };
-    assemble_under(&reading, folder, name, &files)
+    assemble_under(&reading, folder, name, &files, directions)
 }
 
 fn path_of(folder: &Path, name: &str, part: &str) -> PathBuf {
@@ -43,7 +49,7 @@ pub(super) fn assemble(
     files: &Files<'_>,
     context: &Context,
 ) -> Result<Dataset> {
-    assemble_under(&Reading::under(context)?, folder, name, files)
+    assemble_under(&Reading::under(context)?, folder, name, files, Directions::AsSaid)
 }
 
 fn assemble_under(
@@ -51,6 +57,7 @@ fn assemble_under(
     folder: &Path,
     name: &str,
     files: &Files<'_>,
+    directions: Directions,
 ) -> Result<Dataset> {
     let inside =
         |part: &'static str| move |error: Error| error.in_file(path_of(folder, name, part));
@@ -81,16 +88,17 @@ fn assemble_under(
     }
 
     let places = Places::new(allx.rows(), &test).map_err(inside("test.index"))?;
-    let graph = parts::graph(files.graph, places.nodes, places.phantoms, reading)
+    let directed = directions.resolve(None)?;
+    let graph = parts::graph(files.graph, places.nodes, places.phantoms, directed, reading)
         .map_err(inside("graph"))?;
     // Features and labels of all nodes: as they are collected, in arrays that double, and as they stay.
     let entries = allx.nonzeros() + tx.nonzeros();
     reading.hold(24 * (entries + places.nodes) as u64)?;
     let labels = places.labels(&ally, &ty)?;
     let (split, unlabelled) = public_split(&labels, y.ids.len(), allx.rows(), &test)?;
-    let mut dataset = Dataset::new(name, graph.graph, places.features(&allx, &tx)?, labels)?
+    let dataset = Dataset::new(name, graph.graph, places.features(&allx, &tx)?, labels)?;
+    let mut dataset = note_repairs(dataset, &graph.repairs)
         .with_split(split)?
-        .with_repairs(&graph.repairs)
         .with_added_up(known_repeats + test_repeats);
     for (count, what) in [
         (places.phantoms, "nodes are in the graph only; kept with zero features and no label"),

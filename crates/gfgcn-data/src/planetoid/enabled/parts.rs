@@ -1,6 +1,7 @@
 //! What each kind of file holds, checked by itself.
 
 use super::pickle::{Id, Pickle};
+use crate::edges::build_rows;
 use crate::reading::Reading;
 use gfgcn::data::UNLABELLED;
 use gfgcn::features::Features;
@@ -102,6 +103,7 @@ pub(super) fn graph(
     bytes: &[u8],
     nodes: usize,
     phantoms: usize,
+    directed: bool,
     reading: &Reading,
 ) -> Result<Adjacency> {
     let pickle = Pickle::parse(bytes, reading)?;
@@ -146,8 +148,7 @@ pub(super) fn graph(
         }
         offsets.push(neighbours.len());
     }
-    let (graph, repairs) =
-        reading.building(entries, nodes, || Graph::from_csr(&offsets, &neighbours, None))?;
+    let (graph, repairs) = build_rows(&offsets, &neighbours, None, directed, reading)?;
     Ok(Adjacency { graph, repairs, absent: nodes - pairs.len() })
 }
 

@@ -1,0 +1,94 @@
+//! Whether edges have directions: what is asked for, what data say of themselves, and what is said where they are
+//! forgotten.
+
+use gfgcn::data::Dataset;
+use gfgcn::graph::{Graph, Repairs};
+use gfgcn::{Error, Result};
+
+/// What becomes of the directions of edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Directions {
+    /// They are kept where the data say that edges have some. Elsewhere edges are used either way, and those that only
+    /// go one way are counted in a note.
+    #[default]
+    AsSaid,
+    /// They are kept, unless the data say that there are none, which is an error.
+    Kept,
+}
+
+/// What data say of themselves.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    pub(crate) directed: bool,
+    /// What says so, for messages: `member directed`.
+    pub(crate) by: String,
+}
+
+impl Said {
+    fn words(directed: bool) -> &'static str {
+        if directed { "directed" } else { "undirected" }
+    }
+}
+
+impl Directions {
+    /// Whether edges are directed, by what is asked for and everything that the data say.
+    ///
+    /// # Errors
+    /// If any two of these differ.
+    pub(crate) fn resolve(self, said: impl IntoIterator<Item = Said>) -> Result<bool> {
+        let asked = Said { directed: true, by: "--directed".into() };
+        let mut all = said.into_iter().chain((self == Directions::Kept).then_some(asked));
+        let Some(first) = all.next() else { return Ok(false) };
+        match all.find(|other| other.directed != first.directed) {
+            Some(other) => Err(Error::Data(format!(
+                "mixed directed flags: {} says that the edges are {}, but {} says that they are {}; \
+                 change one of them",
+                first.by,
+                Said::words(first.directed),
+                other.by,
+                Said::words(other.directed)
+            ))),
+            None => Ok(first.directed),
+        }
+    }
+}
+
+/// A dataset with a note for each kind of repair, and one if directions were forgotten.
+pub(crate) fn note_repairs(dataset: Dataset, repairs: &Repairs) -> Dataset {
+    let dataset = dataset.with_repairs(&Repairs { symmetrized: 0, ..*repairs });
+    let edges = match repairs.symmetrized {
+        0 => return dataset,
+        1 => "1 edge goes one way only; it is".to_owned(),
+        several => format!("{several} edges go one way only; they are"),
+    };
+    dataset.with_note(format!("{edges} used either way (--directed keeps directions)"))
+}
+
+/// Whether directions say something anywhere: two relations that are may add up to a graph that is not.
+pub(crate) fn has_directions(graph: &Graph) -> bool {
+    graph.is_directed() || graph.relations().iter().any(|relation| relation.graph().is_directed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_agree_or_are_both_named() {
+        let said = |directed| Said { directed, by: format!("member {directed}") };
+        let resolve = |directions: Directions, said: &[Said]| directions.resolve(said.to_vec());
+        assert!(!resolve(Directions::AsSaid, &[]).unwrap());
+        assert!(resolve(Directions::Kept, &[]).unwrap());
+        assert!(resolve(Directions::AsSaid, &[said(true)]).unwrap());
+        assert!(resolve(Directions::Kept, &[said(true), said(true)]).unwrap());
+        assert!(!resolve(Directions::AsSaid, &[said(false)]).unwrap());
+        for (directions, said, parts) in [
+            (Directions::Kept, vec![said(false)], ["member false", "--directed"]),
+            (Directions::AsSaid, vec![said(true), said(false)], ["member true", "member false"]),
+        ] {
+            let error = resolve(directions, &said).unwrap_err().to_string();
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+            assert!(error.starts_with("mixed directed flags"), "{error}");
+        }
+    }
+}
