@@ -74,6 +74,15 @@ pub(crate) struct Posed {
     pub(crate) train: Option<Matrix<f64>>,
 }
 
+/// What is said of filtered features that are not finite.
+pub(crate) fn features_overflow() -> Error {
+    Error::Data(
+        "the filtered features overflow single precision; divide the features by a large \
+         number first (predictions do not depend on their scale)"
+            .into(),
+    )
+}
+
 impl Ridge {
     /// What it is for targets of a kind.
     #[must_use]
@@ -83,24 +92,17 @@ impl Ridge {
 
     /// Poses the problem of filtered training features (training nodes × features).
     pub(crate) fn pose(&self, train: Matrix<f64>, context: &Context) -> Result<Posed> {
-        let overflow = || {
-            Error::Data(
-                "the filtered features overflow single precision; divide the features by a large \
-                 number first (predictions do not depend on their scale)"
-                    .into(),
-            )
-        };
         if self.kernel.is_linear() && train.rows() <= train.cols() {
             let gram = gram_of_rows(&train, context)?;
             // A squared length is finite exactly if every entry is.
             return if (0..gram.rows()).all(|i| gram[(i, i)].is_finite()) {
                 Ok(Posed { kernel: self.kernel, problem: Problem::Dual(gram), train: Some(train) })
             } else {
-                Err(overflow())
+                Err(features_overflow())
             };
         }
         if train.as_slice().iter().any(|value| !value.is_finite()) {
-            return Err(overflow());
+            return Err(features_overflow());
         }
         let kernel = self.kernel.resolve(&train);
         if kernel.is_linear() {

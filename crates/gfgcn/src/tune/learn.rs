@@ -8,7 +8,7 @@ use crate::head::Truth;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, gram_of_rows, multiply_transposed};
 use crate::matrix::Matrix;
-use crate::ridge::{Candidate, Problem, RidgePath, best, penalty_grid};
+use crate::ridge::{Candidate, Problem, RidgePath, best, no_usable_penalty, penalty_grid};
 
 /// Training nodes that others are compared with by a kernel that is not linear, at most.
 pub(super) const LANDMARKS: usize = 1000;
@@ -167,23 +167,26 @@ pub(super) enum Coefficients {
     Primal(Matrix<f64>),
 }
 
-/// Chooses λ and solves; `None` where no λ of the grid gives a solvable system.
+/// Chooses λ and solves.
+///
+/// # Errors
+/// If no λ of the grid gives a solvable system, or the work is cancelled.
 pub(super) fn solve(
     problem: Problem,
     targets: &Truth,
     intercept: bool,
     context: &Context,
-) -> Result<Option<Solved>> {
+) -> Result<Solved> {
     let dual = matches!(problem, Problem::Dual(_));
     let (matrix, weights) = (targets.matrix().clone(), targets.weights());
     let path = problem.path(matrix, weights, intercept, context)?;
     let penalties = penalty_grid(path.scale());
     let candidates = targets.judge_left_out(&path, &penalties, context)?;
-    let Some(position) = best(&candidates, targets.metric()) else { return Ok(None) };
+    let position = best(&candidates, targets.metric()).ok_or_else(no_usable_penalty)?;
     let xi = penalties[position];
     let left_out = left_out_scores(&path, xi, context)?;
     let solution = path.solve(xi, context)?;
-    Ok(Some(Solved {
+    Ok(Solved {
         lambda: xi.recip(),
         judged: candidates[position].unwrap_or_default(),
         left_out,
@@ -192,7 +195,7 @@ pub(super) fn solve(
             false => Coefficients::Primal(solution.coefficients),
         },
         intercept: solution.intercept,
-    }))
+    })
 }
 
 fn left_out_scores(path: &RidgePath, xi: f64, context: &Context) -> Result<Matrix<f64>> {

@@ -14,6 +14,7 @@ mod nnls;
 mod round;
 mod screening;
 mod stack;
+mod sum;
 
 pub use bank::Learner;
 pub use evaluate::Searched;

@@ -1,8 +1,9 @@
 //! All learners on one set of training nodes, and the sum of their kernels.
 
 use super::bank::Learner;
-use super::learn::{Inputs, PANEL, Solved, add, solve};
+use super::learn::{Inputs, PANEL, Solved, solve};
 use super::stack::{Ballot, Choice};
+use super::sum::{Growing, Sum, mean_diagonal};
 use super::{Contender, FILTERED_BYTES};
 use crate::context::{Context, Lease};
 use crate::data::Dataset;
@@ -13,13 +14,16 @@ use crate::head::{Objective, Supervision};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::metrics::Metric;
-use crate::ridge::{LEFT_OUT_AT_A_TIME, PENALTIES, Problem, Ridge, no_usable_penalty};
+use crate::ridge::{LEFT_OUT_AT_A_TIME, PENALTIES, Problem, Ridge, features_overflow};
 use crate::split::Split;
 
 /// Systems larger than this are not solved: they take the cube of their size.
 pub(super) const LARGEST_SYSTEM: usize = 4000;
 /// Entries of filtered rows that are more than this are not computed.
 pub(super) const MOST_ENTRIES: usize = 1 << 29;
+
+/// Kernels with a smaller mean on their diagonal say nothing.
+const NOTHING: f64 = 1e-30;
 
 /// What stays the same while learners are tried.
 pub(super) struct Round<'a> {
@@ -32,6 +36,7 @@ pub(super) struct Round<'a> {
 }
 
 /// Every learner's solution.
+#[derive(Default)]
 pub(super) struct Outcome {
     pub(super) learners: Vec<Learner>,
     pub(super) solved: Vec<Solved>,
@@ -40,21 +45,6 @@ pub(super) struct Outcome {
     /// The inputs of those that are compared with landmarks.
     pub(super) landmarks: Vec<Option<Inputs>>,
     pub(super) sum: Option<Sum>,
-}
-
-/// The solution for the sum of kernels.
-pub(super) struct Sum {
-    pub(super) solved: Solved,
-    /// Positions of the learners in it, with the columns of each.
-    pub(super) parts: Vec<(usize, usize)>,
-}
-
-/// The sum as it grows.
-enum Growing {
-    Dual(Matrix<f64>),
-    /// Rows of the parts, divided by the roots of their scales.
-    Primal(Vec<Matrix<f64>>),
-    Nothing,
 }
 
 impl<'a> Round<'a> {
@@ -97,138 +87,74 @@ impl<'a> Round<'a> {
     }
 
     fn run_with(&self, learners: Vec<Learner>, with_sum: bool) -> Result<Outcome> {
-        let train = self.supervision.train.len();
+        let train = self.supervision.train;
         let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
-        let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
+        let rows = Rows::of(train.to_vec(), self.dataset.nodes());
         let driver = Driver::new(self.dataset, &designs, rows, 0)?;
-        let columns = |learner: &Learner| learner.columns(self.dataset, train);
-        let all: usize = learners.iter().map(columns).sum();
-        // What does not fit into a system of its own does not fit into that of the sum.
-        let summed = |learner: &Learner| {
-            train.min(all) <= LARGEST_SYSTEM || columns(learner) <= LARGEST_SYSTEM
+        let mut sum = match with_sum {
+            true => Growing::new(&learners, self.dataset, train.len()),
+            false => Growing::nothing(),
         };
-        let together: usize = learners.iter().filter(|l| summed(l)).map(columns).sum();
-        let mut growing = match (with_sum && learners.len() > 1, train <= together) {
-            (true, true) if train <= LARGEST_SYSTEM => Growing::Dual(Matrix::zeros(train, train)),
-            (true, false) if together <= LARGEST_SYSTEM => Growing::Primal(Vec::new()),
-            _ => Growing::Nothing,
-        };
-        let mut outcome = Outcome::empty();
-        let mut parts = Vec::new();
+        let mut outcome = Outcome::default();
         for pass in driver.passes(FILTERED_BYTES.min(self.context.memory().free() / 2)) {
             let filtered = driver.run(pass.clone(), self.context)?;
             for (design, filtered) in pass.zip(filtered) {
                 for learner in learners.iter().filter(|learner| learner.design == designs[design]) {
                     let inputs = Inputs::new(learner, filtered.clone(), &self.order, self.context)?;
-                    let part = match &mut growing {
-                        growing if summed(learner) => Some(growing),
-                        _ => None,
-                    };
-                    if let Some(columns) = self.try_out(learner, inputs, part, &mut outcome)? {
-                        parts.push((outcome.learners.len() - 1, columns));
-                    }
+                    self.try_out(learner, inputs, &mut sum, &mut outcome)?;
                     self.context.progress().advance();
                 }
             }
         }
-        outcome.in_the_order_of(&learners, &mut parts);
-        if parts.len() > 1 {
+        outcome.in_the_order_of(&learners, &mut sum.parts);
+        if let Some((problem, parts)) = sum.finish() {
             let intercept = outcome.learners.iter().any(|learner| learner.intercept);
-            outcome.sum = self.sum(growing, parts, intercept)?;
+            let solved = solve(problem, &self.supervision.targets, intercept, self.context)?;
+            outcome.sum = Some(Sum { solved, parts });
             self.context.progress().advance();
         }
-        if outcome.learners.is_empty() {
-            return Err(no_usable_penalty());
+        match outcome.learners.is_empty() {
+            true => Err(Error::Data("all features of the training nodes are zero".into())),
+            false => Ok(outcome),
         }
-        Ok(outcome)
     }
 
-    /// Solves one learner and adds it to the sum; its columns, if it was.
+    /// Solves one learner and adds it to the sum; one that says nothing at all is left out.
     fn try_out(
         &self,
         learner: &Learner,
         inputs: Inputs,
-        sum: Option<&mut Growing>,
+        sum: &mut Growing,
         outcome: &mut Outcome,
-    ) -> Result<Option<usize>> {
-        let (nodes, columns) = (inputs.nodes(), inputs.columns());
-        let dual = nodes <= columns;
-        let gram = match (&sum, dual) {
-            (Some(Growing::Dual(_)), _) | (_, true) => Some(inputs.gram(self.context)?),
-            _ => None,
+    ) -> Result<()> {
+        let dual = inputs.nodes() <= inputs.columns();
+        let gram = match dual || sum.needs_gram(&inputs) {
+            true => Some(inputs.gram(self.context)?),
+            false => None,
         };
-        let rows = if dual && !matches!(sum, Some(Growing::Primal(_))) {
-            None
-        } else {
-            Some(inputs.rows())
-        };
-        let scale = match (&gram, &rows) {
-            (Some(gram), _) => (0..nodes).map(|i| gram[(i, i)]).sum::<f64>() / nodes as f64,
-            (None, Some(rows)) => rows.as_slice().iter().map(|v| v * v).sum::<f64>() / nodes as f64,
-            (None, None) => 0.0,
-        };
+        let rows = (!dual || sum.needs_rows(&inputs)).then(|| inputs.rows());
+        let scale = mean_diagonal(gram.as_ref(), rows.as_ref());
         if !scale.is_finite() {
-            return Err(Error::Data(
-                "the filtered features overflow single precision; divide the features by a large number first \
-                 (predictions do not depend on their scale)"
-                    .into(),
-            ));
+            return Err(features_overflow());
         }
-        if scale <= 1e-30 {
-            return Ok(None); // nothing there
+        if scale <= NOTHING {
+            return Ok(());
         }
-        let mut added = None;
-        match sum {
-            Some(Growing::Dual(total)) => {
-                if let Some(gram) = &gram {
-                    add(total, scale.recip(), gram);
-                    added = Some(columns);
-                }
-            }
-            Some(Growing::Primal(parts)) => {
-                if let Some(rows) = &rows {
-                    let mut part = Matrix::zeros(rows.rows(), rows.cols());
-                    add(&mut part, scale.sqrt().recip(), rows);
-                    parts.push(part);
-                    added = Some(columns);
-                }
-            }
-            _ => {}
-        }
+        sum.add(outcome.learners.len(), &inputs, scale, gram.as_ref(), rows.as_ref());
         let problem = match (dual, gram, rows) {
             (true, Some(gram), _) => Problem::Dual(gram),
             (_, _, Some(rows)) => Problem::Primal(rows),
-            _ => return Ok(None),
+            _ => unreachable!("one side is there"),
         };
         let targets = &self.supervision.targets;
-        let solved = solve(problem, targets, learner.intercept, self.context)?;
-        let Some(solved) = solved else { return Ok(None) };
+        outcome.solved.push(solve(problem, targets, learner.intercept, self.context)?);
         outcome.learners.push(learner.clone());
-        outcome.solved.push(solved);
         outcome.scales.push(scale);
         outcome.landmarks.push(match inputs {
             Inputs::Linear(_) => None,
             landmarks => Some(landmarks),
         });
-        Ok(added)
-    }
-
-    fn sum(
-        &self,
-        growing: Growing,
-        parts: Vec<(usize, usize)>,
-        intercept: bool,
-    ) -> Result<Option<Sum>> {
-        let problem = match growing {
-            Growing::Dual(gram) => Problem::Dual(gram),
-            Growing::Primal(rows) => {
-                Problem::Primal(Matrix::side_by_side(&rows.iter().collect::<Vec<_>>()))
-            }
-            Growing::Nothing => return Ok(None),
-        };
-        let targets = &self.supervision.targets;
-        let solved = solve(problem, targets, intercept, self.context)?;
-        Ok(solved.map(|solved| Sum { solved, parts }))
+        Ok(())
     }
 
     /// Reserves what trying these learners takes, and what follows from it.
@@ -282,16 +208,6 @@ impl<'a> Round<'a> {
 }
 
 impl Outcome {
-    fn empty() -> Self {
-        Outcome {
-            learners: Vec::new(),
-            solved: Vec::new(),
-            scales: Vec::new(),
-            landmarks: Vec::new(),
-            sum: None,
-        }
-    }
-
     /// Puts the learners, which were solved in the order of what is propagated together, into the one in which they were
     /// given.
     fn in_the_order_of(&mut self, given: &[Learner], parts: &mut [(usize, usize)]) {
