@@ -67,7 +67,8 @@ pub(super) fn incumbent(operator: &Operator) -> Design {
     Design::from(filter).with_operator(operator.clone())
 }
 
-/// The learners for a dataset; where there are features, the first is the paper's default.
+/// The learners for a dataset; where there are features, the first is the paper's default. Without edges only features say
+/// something, and what is learnt of them is about any nodes.
 pub(super) fn learners(
     dataset: &Dataset,
     operator: &Operator,
@@ -89,15 +90,20 @@ pub(super) fn learners(
         bank.add("own features, unit length", unit);
         let shares = Design::from(Filter::Identity).with_rows(RowScaling::Sum);
         bank.add("own features, divided by their sum", shares);
-        bank.add("neighbours", Design::from(hops(1)).with_operator(plain.clone()));
-        bank.add("two hops", Design::from(hops(2)).with_operator(plain.clone()));
-        let difference = Design::from(Filter::high_pass(1)?).with_operator(plain.clone());
-        bank.add("difference from neighbours", difference);
+        if graph.edges() > 0 {
+            bank.add("neighbours", Design::from(hops(1)).with_operator(plain.clone()));
+            bank.add("two hops", Design::from(hops(2)).with_operator(plain.clone()));
+            let difference = Design::from(Filter::high_pass(1)?).with_operator(plain.clone());
+            bank.add("difference from neighbours", difference);
+        }
         if few {
             let all = surroundings()?;
             bank.add_rbf("surroundings", all.clone(), 1.0);
             bank.add_rbf("surroundings, wider", all, 10.0);
         }
+    }
+    if graph.edges() == 0 {
+        return Ok(bank.learners);
     }
     let row = Operator::from(Normalization::Row).with_loops(0.0)?;
     let one_way = |direction| row.clone().with_direction(direction);
