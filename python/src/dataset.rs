@@ -1,14 +1,17 @@
 //! Graph, features and labels together, built from arrays or read from files.
 
-use crate::arrays::{Csr, Indices, array, lend, numbers};
+use crate::arrays::{Csr, array, lend, numbers};
 use crate::columns::Columns;
+use crate::errors::raise;
+use crate::graph::{Edges, GivenEdges, build};
+use crate::targets::GivenTargets;
 use crate::work;
-use gfgcn::data::Labels;
+use gfgcn::data::{TargetKind, Targets};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
-use gfgcn::matrix::{SparseMatrix, repeated_entries};
+use gfgcn::matrix::{Matrix, SparseMatrix, repeated_entries};
 use gfgcn_data::TableFiles;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -21,6 +24,8 @@ pub(crate) struct Dataset {
 /// Features before they are checked.
 #[derive(FromPyObject)]
 pub(crate) enum Table<'py> {
+    /// None, on so many nodes.
+    None(usize),
     Dense(PyReadonlyArray2<'py, f32>),
     Sparse((Csr<'py>, usize)),
 }
@@ -30,23 +35,21 @@ type CsrArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Bound<'py, 
 
 #[pymethods]
 impl Dataset {
-    /// Joins arrays. The graph is an adjacency matrix in compressed rows (`as_matrix`) or a list of
-    /// edges, or None for no edges; labels are class numbers, -1 for unlabelled.
+    /// Joins arrays: edges, none of them or of several kinds; features, or the number of nodes where there are none; and
+    /// what is known of the nodes.
     #[staticmethod]
-    #[pyo3(signature = (edges, as_matrix, features, labels, classes, feature_names=None, threads=0))]
-    #[allow(clippy::too_many_arguments)] // Python's side names them
+    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, threads=0))]
     fn build(
         py: Python<'_>,
-        edges: Option<(Indices<'_>, Indices<'_>, Option<PyReadonlyArray1<'_, f32>>)>,
-        as_matrix: bool,
+        edges: Vec<GivenEdges<'_>>,
+        directed: bool,
         features: Table<'_>,
-        labels: PyReadonlyArray1<'_, i64>,
-        classes: Vec<String>,
+        targets: GivenTargets<'_>,
         feature_names: Option<Vec<String>>,
         threads: usize,
     ) -> PyResult<Self> {
-        let labels = labels.as_array().to_vec();
         let features = match features {
+            Table::None(nodes) => Raw::None(nodes),
             Table::Dense(array) => Raw::Dense(lend(&array)?),
             Table::Sparse(((offsets, columns, values), cols)) => Raw::Sparse {
                 cols,
@@ -55,39 +58,21 @@ impl Dataset {
                 values: values.as_array().to_vec(),
             },
         };
-        let edges = match edges {
-            None => None,
-            Some((rows, columns, weights)) => Some((
-                rows.to::<usize>(if as_matrix { "the row offset" } else { "the node" })?,
-                columns.to::<u32>(if as_matrix { "the column index" } else { "the node" })?,
-                weights.map(|weights| weights.as_array().to_vec()),
-            )),
-        };
+        let edges: Vec<Edges> = edges.iter().map(GivenEdges::detached).collect::<PyResult<_>>()?;
+        let targets = targets.targets().map_err(raise)?;
         let dataset = work::run(py, threads, |_| {
             let (features, repeats) = match features {
+                Raw::None(nodes) => (Features::none(nodes), 0),
                 Raw::Dense(matrix) => (Features::dense(matrix)?, 0),
                 Raw::Sparse { cols, offsets, columns, values } => {
                     let matrix = SparseMatrix::from_csr(cols, &offsets, &columns, &values)?;
                     (Features::sparse(matrix)?, repeated_entries(&offsets, &columns))
                 }
             };
-            let nodes = features.rows();
-            let (graph, repairs) = match edges {
-                None => Graph::from_edges(nodes, &[], None)?,
-                Some((offsets, columns, weights)) if as_matrix => {
-                    Graph::from_csr(&offsets, &columns, weights.as_deref())?
-                }
-                Some((from, to, weights)) => {
-                    gfgcn::Error::check_size("ends of edges", from.len(), to.len())?;
-                    let node = |node: usize| u32::try_from(node).unwrap_or(u32::MAX);
-                    let edges: Vec<(u32, u32)> =
-                        from.into_iter().zip(to).map(|(from, to)| (node(from), to)).collect();
-                    Graph::from_edges(nodes, &edges, weights.as_deref())?
-                }
-            };
-            let labels = Labels::from_ids(&labels, Some(&classes))?;
-            let dataset = gfgcn::data::Dataset::new("the data", graph, features, labels)?;
-            let dataset = dataset.with_repairs(&repairs).with_added_up(repeats);
+            let (graph, notes) = build(features.rows(), edges, directed)?;
+            let dataset = gfgcn::data::Dataset::new("the data", graph, features, targets)?;
+            let dataset = notes.into_iter().fold(dataset, gfgcn::data::Dataset::with_note);
+            let dataset = dataset.with_added_up(repeats);
             match feature_names {
                 Some(names) => dataset.with_feature_names(names),
                 None => Ok(dataset),
@@ -137,9 +122,16 @@ impl Dataset {
         self.dataset.notes().to_vec()
     }
 
+    /// Of the classes, the labels or the columns of values.
     #[getter]
-    fn class_names(&self) -> Vec<String> {
-        self.dataset.labels().classes().to_vec()
+    fn target_names(&self) -> Vec<String> {
+        self.dataset.targets().names().to_vec()
+    }
+
+    /// What is known of the nodes: `classes`, `sets` or `values`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        kind(self.dataset.targets().kind())
     }
 
     #[getter]
@@ -152,11 +144,38 @@ impl Dataset {
         self.dataset.node_ids().map(<[String]>::to_vec)
     }
 
-    /// Class numbers, -1 for unlabelled.
-    #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let of_node = self.dataset.labels().as_slice().iter();
-        of_node.map(|class| class.map_or(-1, i64::from)).collect::<Vec<i64>>().into_pyarray(py)
+    /// As `build` takes them: class numbers, labels of 0 and 1, or values.
+    fn targets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (nodes, columns) = (self.dataset.nodes(), self.dataset.targets().names().len());
+        match self.dataset.targets() {
+            Targets::Classes(labels) => {
+                let code = |class: &Option<u32>| class.map_or(-1, i64::from);
+                let codes: Vec<i64> = labels.as_slice().iter().map(code).collect();
+                Ok(codes.into_pyarray(py).into_any())
+            }
+            Targets::Sets(sets) => {
+                let mut matrix = Matrix::<i8>::zeros(nodes, columns);
+                for node in 0..nodes {
+                    match sets.get(node) {
+                        None => matrix.row_mut(node).fill(-1),
+                        Some(own) => {
+                            own.iter().for_each(|&label| matrix[(node, label as usize)] = 1);
+                        }
+                    }
+                }
+                Ok(array(py, matrix)?.into_any())
+            }
+            Targets::Values(values) => {
+                let mut matrix = Matrix::<f64>::zeros(nodes, columns);
+                for node in 0..nodes {
+                    match values.get(node) {
+                        None => matrix.row_mut(node).fill(f64::NAN),
+                        Some(own) => matrix.row_mut(node).copy_from_slice(own),
+                    }
+                }
+                Ok(array(py, matrix)?.into_any())
+            }
+        }
     }
 
     /// Training, validation and test nodes of the split that came with the data.
@@ -166,18 +185,20 @@ impl Dataset {
         Some(split.parts().map(|(_, nodes)| numbers(py, nodes.iter().copied())))
     }
 
-    /// The adjacency matrix in compressed rows, every edge in both directions.
+    #[getter]
+    fn directed(&self) -> bool {
+        self.dataset.graph().is_directed()
+    }
+
+    /// The adjacency matrix in compressed rows; of an undirected graph every edge in both directions.
     fn adjacency<'py>(&self, py: Python<'py>) -> CsrArrays<'py> {
-        let graph = self.dataset.graph();
-        let offsets: Vec<i64> = graph.offsets().iter().map(|&offset| offset as i64).collect();
-        let nodes = 0..graph.nodes();
-        let neighbours = nodes.clone().flat_map(|node| graph.neighbours(node)).copied();
-        let columns = Columns::new(neighbours, graph.nodes());
-        let weights: Vec<f32> = match graph.is_weighted() {
-            true => nodes.filter_map(|node| graph.weights(node)).flatten().copied().collect(),
-            false => vec![1.0; 2 * graph.edges()],
-        };
-        (offsets.into_pyarray(py), column_array(py, columns), weights.into_pyarray(py))
+        compressed_rows(py, self.dataset.graph())
+    }
+
+    /// The same of each kind of edges, where there are several.
+    fn relations<'py>(&self, py: Python<'py>) -> Vec<(String, CsrArrays<'py>)> {
+        let relations = self.dataset.graph().relations().iter();
+        relations.map(|r| (r.name().to_owned(), compressed_rows(py, r.graph()))).collect()
     }
 
     /// The features: a dense array, or compressed rows with the number of columns.
@@ -198,6 +219,28 @@ impl Dataset {
     }
 }
 
+/// What is learnt, in a word.
+pub(crate) fn kind(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::Classes => "classes",
+        TargetKind::Sets => "sets",
+        TargetKind::Values => "values",
+    }
+}
+
+fn compressed_rows<'py>(py: Python<'py>, graph: &Graph) -> CsrArrays<'py> {
+    let mut offsets = vec![0i64; graph.nodes() + 1];
+    let (mut ends, mut weights) = (Vec::new(), Vec::new());
+    for (from, to, weight) in graph.arc_list() {
+        offsets[from + 1] += 1;
+        ends.push(to as u32);
+        weights.push(weight);
+    }
+    (0..graph.nodes()).for_each(|node| offsets[node + 1] += offsets[node]);
+    let columns = Columns::new(ends.into_iter(), graph.nodes());
+    (offsets.into_pyarray(py), column_array(py, columns), weights.into_pyarray(py))
+}
+
 fn column_array(py: Python<'_>, columns: Columns) -> Bound<'_, PyAny> {
     match columns {
         Columns::Short(columns) => columns.into_pyarray(py).into_any(),
@@ -207,6 +250,7 @@ fn column_array(py: Python<'_>, columns: Columns) -> Bound<'_, PyAny> {
 
 /// Features with nothing of Python's left but the numbers of a dense array.
 enum Raw {
-    Dense(gfgcn::matrix::Matrix<f32>),
+    None(usize),
+    Dense(Matrix<f32>),
     Sparse { cols: usize, offsets: Vec<usize>, columns: Vec<u32>, values: Vec<f32> },
 }

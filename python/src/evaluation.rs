@@ -1,38 +1,49 @@
-//! Comparing models over many splits, and searching for the best.
+//! Comparing models over many splits.
 
 use crate::arrays::nodes;
 use crate::dataset::Dataset;
 use crate::errors::raise;
-use crate::settings::{DesignSettings, RidgeSettings, add_filter, operator};
+use crate::settings::{DesignSettings, ObjectiveSettings, RidgeSettings, add_filter, operator};
 use crate::work;
-use gfgcn::evaluation::Evaluation;
-use gfgcn::head::Objective;
-use gfgcn::metrics::Summary;
+use gfgcn::Design;
+use gfgcn::evaluation::{Evaluated, Evaluation};
+use gfgcn::metrics::{Metric, Summary};
 use gfgcn::split::{Ratio, Split};
-use gfgcn::tune::Search;
-use gfgcn::{Design, RowScaling};
+use gfgcn::tune::{Search, Searched};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Evaluates designs on splits: one mapping for each, in their order. The splits are random (their number,
-/// their ratio, and the seed of the first) unless training, validation and test nodes are given.
+/// Evaluates designs on splits, and the search where none is given in place of a design: one mapping for each, in their
+/// order. The splits are random (their number, their ratio, and the seed of the first) unless training, validation and test
+/// nodes are given.
 #[pyfunction]
-#[pyo3(signature = (dataset, designs, ridge, random, given, largest_component, threads=0))]
+#[pyo3(signature = (dataset, designs, normalization, ridge, objective, random, given, largest_component, threads=0))]
 #[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
     dataset: &Dataset,
-    designs: Vec<DesignSettings>,
+    designs: Vec<Option<DesignSettings>>,
+    normalization: &str,
     ridge: RidgeSettings,
+    objective: ObjectiveSettings,
     random: (usize, String, u64),
     given: Option<[PyReadonlyArray1<'py, i64>; 3]>,
     largest_component: bool,
     threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
-    let designs: Vec<Design> =
-        designs.iter().map(DesignSettings::design).collect::<PyResult<_>>()?;
+    let designs: Vec<Option<Design>> = designs
+        .iter()
+        .map(|design| design.as_ref().map(DesignSettings::design).transpose())
+        .collect::<PyResult<_>>()?;
     let ridge = ridge.ridge()?;
+    let objective = objective.objective(dataset.dataset.targets().kind())?;
+    let search = Search {
+        operator: operator(normalization)?,
+        intercept: ridge.intercept,
+        objective: objective.clone(),
+        ..Search::default()
+    };
     let (runs, ratio, seed) = random;
     let ratio: Ratio = ratio.parse().map_err(raise)?;
     let given = match given {
@@ -42,7 +53,7 @@ pub(crate) fn evaluate<'py>(
         }
         None => None,
     };
-    let outcomes = work::run(py, threads, |context| {
+    let (found, searched) = work::run(py, threads, |context| {
         if largest_component {
             let remedy = "use a machine with more memory, or all nodes";
             let needed = dataset.dataset.memory();
@@ -55,65 +66,74 @@ pub(crate) fn evaluate<'py>(
             None => (0..runs as u64)
                 .map(|k| {
                     context.check()?;
-                    Split::stratified(data.labels(), ratio, seed.wrapping_add(k))
+                    Split::random(data.targets(), ratio, seed.wrapping_add(k))
                 })
                 .collect::<gfgcn::Result<_>>()?,
         };
-        Evaluation { designs, splits, ridge, objective: Objective::default() }.run(data, context)
+        let searches = designs.iter().any(Option::is_none);
+        let searched = match searches {
+            true => Some(search.evaluate(data, &splits, context)?),
+            false => None,
+        };
+        let named: Vec<Design> = designs.iter().flatten().cloned().collect();
+        let evaluation = Evaluation { designs: named, splits, ridge, objective };
+        Ok((evaluation.run(data, context)?, searched))
     })?;
+    let mut found = found.iter();
     let rows = PyList::empty(py);
-    for outcome in outcomes {
-        let row = PyDict::new(py);
-        let filter = outcome.design.filter();
-        row.set_item("model", filter.model_name())?;
-        add_filter(&row, filter)?;
-        let Summary { mean, std_error, .. } = outcome.score();
-        row.set_item("accuracy", mean)?;
-        row.set_item("std_error", std_error)?;
-        row.set_item("lam", outcome.lambda_median())?;
-        row.set_item("accuracies", PyArray1::from_slice(py, &outcome.accuracies))?;
-        let times = outcome.times;
-        row.set_item("seconds", (times.propagate + times.fit + times.predict).as_secs_f64())?;
-        rows.append(row)?;
+    for design in &designs {
+        let row = match design {
+            Some(_) => found.next().map(|outcome| of_design(py, outcome)),
+            None => searched.as_ref().map(|outcome| of_search(py, outcome)),
+        };
+        rows.append(row.expect("one outcome for each")?)?;
     }
     Ok(rows)
 }
 
-/// Searches filter, kernel, row normalisation and λ on some nodes: the board, which of it was chosen, what
-/// to expect of that one (accuracy, its standard error and 95 % interval, 0 to 1), and how many were tried.
-#[pyfunction]
-#[pyo3(signature = (dataset, normalization, fit_intercept, train, threads=0))]
-pub(crate) fn tune<'py>(
-    py: Python<'py>,
-    dataset: &Dataset,
-    normalization: &str,
-    fit_intercept: bool,
-    train: PyReadonlyArray1<'py, i64>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyDict>> {
-    let search = Search { intercept: fit_intercept, ..Search::default() };
-    let search = search.with_operator(operator(normalization)?);
-    let data = &dataset.dataset;
-    let split = Split::new(data.nodes(), nodes(&train), Vec::new(), Vec::new()).map_err(raise)?;
-    let tuned = work::run(py, threads, |context| search.run(data, &split, context))?;
-    let board = PyList::empty(py);
-    for contender in &tuned.board {
-        let row = PyDict::new(py);
-        let channel = &contender.design.channels()[0];
-        row.set_item("model", channel.filter.model_name())?;
-        add_filter(&row, channel.filter)?;
-        row.set_item("kernel", contender.kernel.to_string())?;
-        row.set_item("row_normalize", channel.rows == RowScaling::Sum)?;
-        row.set_item("lam", contender.lambda)?;
-        row.set_item("loo_score", contender.accuracy)?;
-        board.append(row)?;
+fn of_design<'py>(py: Python<'py>, outcome: &Evaluated) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    let filter = outcome.design.filter();
+    row.set_item("model", filter.model_name())?;
+    add_filter(&row, filter)?;
+    if filter.depth() == 0 {
+        row.set_item("depth", py.None())?;
     }
-    let result = PyDict::new(py);
-    result.set_item("board", board)?;
-    result.set_item("chosen", tuned.chosen)?;
-    result.set_item("accuracy", tuned.expected.accuracy)?;
-    result.set_item("std_error", tuned.expected.std_error)?;
-    result.set_item("interval", tuned.expected.interval)?;
-    result.set_item("tried", tuned.tried)?;
-    Ok(result)
+    add_scores(&row, outcome.metric, &outcome.scores, &outcome.accuracies)?;
+    row.set_item("lam", outcome.lambda_median())?;
+    let times = outcome.times;
+    row.set_item("seconds", (times.propagate + times.fit + times.predict).as_secs_f64())?;
+    Ok(row)
+}
+
+fn of_search<'py>(py: Python<'py>, outcome: &Searched) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("model", "auto")?;
+    row.set_item("filter", py.None())?;
+    row.set_item("depth", py.None())?;
+    add_scores(&row, outcome.metric, &outcome.scores, &outcome.accuracies)?;
+    row.set_item("lam", py.None())?;
+    row.set_item("seconds", (outcome.fit + outcome.predict).as_secs_f64())?;
+    row.set_item("stacked", outcome.stacked)?;
+    Ok(row)
+}
+
+/// Mean and spread over the splits, of the metric and where that is another of the accuracy; shares in percent.
+fn add_scores(
+    row: &Bound<'_, PyDict>,
+    metric: Metric,
+    scores: &[f64],
+    accuracies: &[f64],
+) -> PyResult<()> {
+    let Summary { mean, std_error, .. } = Summary::of(scores);
+    if metric != Metric::Accuracy {
+        row.set_item("metric", metric.to_string())?;
+        row.set_item("score", mean)?;
+        row.set_item("scores", PyArray1::from_slice(row.py(), scores))?;
+    }
+    if !accuracies.is_empty() {
+        row.set_item("accuracy", Summary::of(accuracies).mean)?;
+        row.set_item("accuracies", PyArray1::from_slice(row.py(), accuracies))?;
+    }
+    row.set_item("std_error", std_error)
 }

@@ -6,9 +6,12 @@ mod columns;
 mod dataset;
 mod errors;
 mod evaluation;
+mod graph;
 mod model;
 mod panics;
+mod search;
 mod settings;
+mod targets;
 mod work;
 
 /// The module `gfgcn._gfgcn`.
@@ -17,9 +20,11 @@ mod _gfgcn {
     #[pymodule_export]
     use crate::dataset::Dataset;
     #[pymodule_export]
-    use crate::evaluation::{evaluate, tune};
+    use crate::evaluation::evaluate;
     #[pymodule_export]
     use crate::model::{Model, filter, fit};
+    #[pymodule_export]
+    use crate::search::search;
     #[pymodule_export]
     use crate::settings::check;
 

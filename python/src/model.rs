@@ -1,17 +1,20 @@
 //! Filtering, fitting and predicting.
 
 use crate::arrays::{array, nodes};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, kind};
 use crate::errors::raise;
-use crate::settings::{DesignSettings, RidgeSettings, add_filter};
+use crate::settings::{DesignSettings, ObjectiveSettings, RidgeSettings, add_design};
 use crate::work;
+use gfgcn::data::TargetKind;
 use gfgcn::driver::{Driver, Rows};
+use gfgcn::head::ClassWeights;
+use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
-use gfgcn::{Classifier, Ridge, RowScaling};
+use gfgcn::{Classifier, Ridge};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
-use pyo3::exceptions::{PyFileExistsError, PyValueError};
+use pyo3::exceptions::PyFileExistsError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -19,37 +22,61 @@ use std::path::PathBuf;
 /// A trained model.
 #[pyclass(frozen, module = "gfgcn._gfgcn")]
 pub(crate) struct Model {
-    model: gfgcn::Model,
+    pub(crate) model: gfgcn::Model,
 }
 
-/// The predicted class (a position in the model's classes) and the scores of every node, and what a person
-/// should know about them.
-type Predicted<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<f64>>, Vec<String>);
+/// What is predicted of every node (the class, a position among the model's; which labels, nodes × labels of 0 and 1; or
+/// nothing where the scores are the values), the scores, and what a person should know about them.
+pub(crate) type Predicted<'py> =
+    (Option<Bound<'py, PyAny>>, Bound<'py, PyArray2<f64>>, Vec<String>);
 
 /// Of a linear kernel: W and b.
 type Weights<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
-fn predicted(py: Python<'_>, predictions: Predictions) -> PyResult<Predicted<'_>> {
-    let classes = (0..predictions.nodes()).map(|node| i64::from(predictions.class(node)));
-    let classes = classes.collect::<Vec<i64>>().into_pyarray(py);
+pub(crate) fn predicted<'py>(
+    py: Python<'py>,
+    predictions: &Predictions,
+) -> PyResult<Predicted<'py>> {
+    let nodes = 0..predictions.nodes();
+    let decoded = match predictions.kind() {
+        TargetKind::Classes => {
+            let classes = nodes.map(|node| i64::from(predictions.class(node)));
+            Some(classes.collect::<Vec<i64>>().into_pyarray(py).into_any())
+        }
+        TargetKind::Sets => {
+            let mut labels = Matrix::<u8>::zeros(nodes.len(), predictions.classes().len());
+            for node in nodes {
+                let own = predictions.labels(node);
+                own.into_iter().for_each(|label| labels[(node, label as usize)] = 1);
+            }
+            Some(array(py, labels)?.into_any())
+        }
+        TargetKind::Values => None,
+    };
     let notes = predictions.notes().to_vec();
-    Ok((classes, array(py, predictions.into_targets())?, notes))
+    Ok((decoded, array(py, predictions.clone().into_targets())?, notes))
 }
 
 /// Trains on some nodes, chooses λ on others where that was asked for, and predicts every node.
 #[pyfunction]
-#[pyo3(signature = (dataset, design, ridge, train, validation, threads=0))]
+#[pyo3(signature = (dataset, design, ridge, objective, train, validation, threads=0))]
+#[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn fit<'py>(
     py: Python<'py>,
     dataset: &Dataset,
     design: DesignSettings,
     ridge: RidgeSettings,
+    objective: ObjectiveSettings,
     train: PyReadonlyArray1<'py, i64>,
     validation: PyReadonlyArray1<'py, i64>,
     threads: usize,
 ) -> PyResult<(Model, Predicted<'py>)> {
-    let classifier = Classifier::new(design.design()?).with_ridge(ridge.ridge()?);
     let data = &dataset.dataset;
+    let classifier = Classifier {
+        design: design.design()?,
+        ridge: ridge.ridge()?,
+        objective: objective.objective(data.targets().kind())?,
+    };
     let split = Split::new(data.nodes(), nodes(&train), nodes(&validation), Vec::new());
     let split = split.map_err(raise)?;
     let (model, predictions) = work::run(py, threads, |context| {
@@ -57,7 +84,7 @@ pub(crate) fn fit<'py>(
         let predictions = model.predict(data, context)?;
         Ok((model, predictions))
     })?;
-    Ok((Model { model }, predicted(py, predictions)?))
+    Ok((Model { model }, predicted(py, &predictions)?))
 }
 
 /// F = p(Â) X in single precision, nodes × features.
@@ -95,7 +122,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Predicted<'py>> {
         let predict = |context: &_| self.model.predict(&dataset.dataset, context);
-        predicted(py, work::run(py, threads, predict)?)
+        predicted(py, &work::run(py, threads, predict)?)
     }
 
     /// The bytes of the model file.
@@ -139,15 +166,25 @@ impl Model {
         self.model.classes().to_vec()
     }
 
+    /// What is predicted: `classes`, `sets` or `values`.
     #[getter]
-    fn lam(&self) -> f64 {
-        self.model.members()[0].lambda()
+    fn kind(&self) -> &'static str {
+        kind(self.model.head().kind())
     }
 
-    /// The accuracy by which λ was chosen, if it was.
+    /// λ by which it was solved; none where several solutions are added up.
     #[getter]
-    fn selection_accuracy(&self) -> Option<f64> {
-        self.model.provenance().selection_accuracy
+    fn lam(&self) -> Option<f64> {
+        match self.model.members() {
+            [only] => Some(only.lambda()),
+            _ => None,
+        }
+    }
+
+    /// The metric by which λ was chosen, of the nodes that chose it, if it was.
+    #[getter]
+    fn selection_score(&self) -> Option<f64> {
+        self.model.provenance().selection_score
     }
 
     #[getter]
@@ -160,31 +197,34 @@ impl Model {
         self.model.feature_names().map(<[String]>::to_vec)
     }
 
-    /// What an estimator would have been asked to be.
+    /// What an estimator would have been asked to be; of several solutions that are added up only what they are for.
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let design = self.model.members()[0].design();
-        let [channel] = design.channels() else {
-            let problem =
-                format!("no estimator has several filters side by side, as this model: {design}");
-            return Err(PyValueError::new_err(problem));
-        };
-        let Ridge { kernel, selection, intercept } = self.model.members()[0].ridge();
         let params = PyDict::new(py);
-        add_filter(&params, channel.filter)?;
-        params.set_item("kernel", kernel.to_string())?;
-        match selection {
-            Selection::Fixed { .. } => params.set_item("lam", self.model.members()[0].lambda())?,
-            chosen => params.set_item("lam", chosen.to_string())?,
+        if let [only] = self.model.members() {
+            add_design(&params, only.design())?;
+            let Ridge { kernel, selection, intercept } = only.ridge();
+            params.set_item("kernel", kernel.to_string())?;
+            match selection {
+                Selection::Fixed { .. } => params.set_item("lam", only.lambda())?,
+                chosen => params.set_item("lam", chosen.to_string())?,
+            }
+            params.set_item("fit_intercept", intercept)?;
         }
-        params.set_item("normalization", channel.operator.to_string())?;
-        params.set_item("row_normalize", channel.rows == RowScaling::Sum)?;
-        params.set_item("fit_intercept", intercept)?;
+        let objective = &self.model.provenance().objective;
+        params.set_item("scoring", objective.metric.map(|metric| metric.to_string()))?;
+        match &objective.class_weights {
+            ClassWeights::Equal => {}
+            ClassWeights::Balanced => params.set_item("class_weight", "balanced")?,
+            ClassWeights::Given(weights) => params.set_item("class_weight", weights.clone())?,
+        }
         Ok(params)
     }
 
-    /// W (features × targets) and b (one per target) of scores = F W + b, for a linear kernel.
+    /// W (columns of the design × targets) and b (one per target) of scores = F W + b, for one solution with a linear
+    /// kernel.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Weights<'py>>> {
-        let Some((weights, intercept)) = self.model.members()[0].weights() else { return Ok(None) };
+        let [only] = self.model.members() else { return Ok(None) };
+        let Some((weights, intercept)) = only.weights() else { return Ok(None) };
         Ok(Some((array(py, weights.clone())?, intercept.to_vec().into_pyarray(py))))
     }
 }

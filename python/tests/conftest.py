@@ -17,6 +17,15 @@ settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
 
 ROOT = pathlib.Path(__file__).parents[2]
+LOCAL = pathlib.Path(os.environ.get("GFGCN_DATA", ROOT.parent / "shared/data/local"))
+
+
+def local_data(name):
+    """Real data that are not part of the repository."""
+    path = LOCAL / name
+    if not path.exists():
+        pytest.skip(f"needs {name} in GFGCN_DATA or {LOCAL}")
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,10 @@
 
 import csv
 import json
-import re
 
 import numpy as np
 import pytest
+from conftest import local_data
 
 from gfgcn import GradientFreeClassifier, datasets, evaluate, tune
 
@@ -103,22 +103,57 @@ def test_accuracy_on_the_public_split(gfgcn, cora):
     theirs = report["results"][0]["accuracy"]["mean"]
     split = (cora.train_mask, cora.val_mask, cora.test_mask)
     assert evaluate(cora, filters=["ssgc"], depths=[8], split=split)[0]["accuracy"] == theirs
-    assert 100 * GradientFreeClassifier().fit(cora).score(cora, mask=cora.test_mask) == theirs
-
-
-def depth(design):
-    """Of a design as reports write it, such as ``ssgc:depth=8,tau=0.05/sum``."""
-    return int(re.search(r"depth=(\d+)", design).group(1))
+    assert 100 * GradientFreeClassifier("ssgc").fit(cora).score(cora, mask=cora.test_mask) == theirs
 
 
 def test_search(gfgcn, cora):
     report = json.loads(gfgcn("tune", "cora", "--public-split", "--json"))
     tuned = tune(cora)
-    assert tuned.tried == report["tried"]
-    assert 100 * tuned.accuracy == report["expected_accuracy"]["mean"]
-    assert [(row["kernel"], row["depth"], row["lam"], 100 * row["loo_score"]) for row in tuned.board] == [
-        (row["kernel"], depth(row["design"]), row["lambda"], row["accuracy"]) for row in report["board"]
-    ]
-    chosen = report["board"][report["chosen"]]
-    assert tuned.best_params["filter"] == chosen["design"].split(":")[0]
-    assert tuned.classifier().get_params()["kernel"] == chosen["kernel"]
+    assert len(tuned.board) == len(report["board"])
+    for ours, theirs in zip(tuned.board, report["board"]):
+        assert [ours[name] for name in ("name", "design", "kernel", "lam", "weight")] == [
+            theirs[name] for name in ("name", "design", "kernel", "lambda", "weight")
+        ]
+        assert 100 * ours["loo_score"] == theirs["score"]
+    expected = report["expected_score"]
+    assert (100 * tuned.expected, 100 * tuned.std_error) == (expected["mean"], expected["std_error"])
+    assert [100 * end for end in tuned.interval] == expected["interval"]
+
+
+@pytest.mark.parametrize("name", ["cora", "texas"])
+def test_fit_without_options(gfgcn, tmp_path, name):
+    """Searches as the command line does, and predicts the same; a sum of models (texas) goes both ways."""
+    source = name if name in datasets.names() else local_data(f"{name}.npz")
+    data = datasets.load(source)
+    model, table = tmp_path / "m.model", tmp_path / "p.csv"
+    report = json.loads(gfgcn("fit", source, "--public-split", "-o", model, "--json"))
+    gfgcn("predict", model, source, "-o", table)
+    ours = GradientFreeClassifier().fit(data)
+    assert list(data.class_names[ours.predict()]) == labels_of(table)
+    assert ours.stacked_ == (name == "texas")
+    assert [100 * share for share in ours.shares_.values()] == [member["share"] for member in report["members"]]
+    theirs = GradientFreeClassifier.load(model)
+    assert np.array_equal(theirs.decision_function(data), ours.decision_function())
+    ours.save(model)
+    gfgcn("predict", model, source, "-o", table, "--force")
+    assert list(data.class_names[ours.predict()]) == labels_of(table)
+
+
+def test_models_without_the_graph_and_found_on_each_split(gfgcn):
+    source = local_data("texas.npz")
+    options = ["--models", "features,gfssgc,auto", "--depths", 8, "--splits", 2, "--all-nodes", "--ratio", "1:0:1"]
+    report = json.loads(gfgcn("evaluate", source, *options, "--metric", "balanced-accuracy", "--json"))["results"]
+    ours = evaluate(
+        datasets.load(source),
+        models=["features", "gfssgc", "auto"],
+        depths=[8],
+        splits=2,
+        ratio="1:0:1",
+        largest_component=False,
+        scoring="balanced_accuracy",
+    )
+    assert [row["model"] for row in ours] == [row["model"] for row in report]
+    assert [row["depth"] for row in ours] == [row["depth"] for row in report] == [None, 8, None]
+    assert [row["score"] for row in ours] == [row["score"]["mean"] for row in report]
+    assert [row["accuracy"] for row in ours] == [row["accuracy"]["mean"] for row in report]
+    assert [row["std_error"] for row in ours] == [row["score"]["std_error"] for row in report]

@@ -14,7 +14,16 @@ import pytest
 import gfgcn
 
 ROOT = pathlib.Path(__file__).parents[2]
-MODULES = ["gfgcn", "gfgcn._classifier", "gfgcn._filter", "gfgcn._results", "gfgcn._search", "gfgcn.datasets"]
+MODULES = [
+    "gfgcn",
+    "gfgcn._classifier",
+    "gfgcn._evaluate",
+    "gfgcn._filter",
+    "gfgcn._regressor",
+    "gfgcn._results",
+    "gfgcn._tune",
+    "gfgcn.datasets",
+]
 CELL = re.compile(
     r"^```python(?: needs (?P<needs>\w+))?\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?",
     re.S | re.M,

@@ -268,7 +268,9 @@ def test_objects_that_hold_everything(cora):
             cora.X, np.where(cora.train_mask | cora.val_mask, cora.y, -1), cora.adjacency, validation=cora.val_mask
         )
         assert by_validation.lam_ == again.lam_
-    assert tune(like_pyg(cora)).best_params == tune(cora.X.toarray(), cora.y_train, cora.adjacency).best_params
+    whole, parts = tune(like_pyg(cora)), tune(cora.X.toarray(), cora.y_train, cora.adjacency)
+    assert [row["name"] for row in whole.board] == [row["name"] for row in parts.board]
+    assert [row["lam"] for row in whole.board] == pytest.approx([row["lam"] for row in parts.board])
 
 
 @pytest.mark.peer
@@ -339,7 +341,7 @@ HUGE = np.full((20, 5), 1e300)
         refused("could not convert string to float", X=np.full((20, 5), "a")),
         refused("the graph has 20 nodes, but X has 19 rows", X=np.ones((19, 5))),
         refused("inconsistent numbers of samples", y=np.zeros(19)),
-        refused("1d array", y=np.zeros((20, 2))),
+        refused("1d array", y=np.zeros((20, 2, 2))),
         refused("Unknown label type: continuous", y=np.linspace(0, 1, 20)),
         refused("contains infinity", y=np.full(20, np.inf)),
         refused("cannot be put in order", y=np.array(["a", 1] * 10, dtype=object)),
@@ -351,7 +353,8 @@ HUGE = np.full((20, 5), 1e300)
         refused("transpose it", adjacency=np.array([[0, 1], [1, 2], [2, 3]])),
         refused("edge_index has two rows", adjacency=(np.ones((3, 4), dtype=int), None)),
         refused("1D array", X=sp.coo_array(np.ones(20)), adjacency=None),
-        refused("X is None", X=None),
+        refused("X is None, and there is no graph", X=None, adjacency=None),
+        refused("the nodes have no features", X=None, params={"filter": "sgc"}),
         refused("masked entries", X=np.ma.array(np.ones((20, 5)), mask=np.eye(20, 5))),
         refused("X holds datetime64", X=np.zeros((20, 5), "M8[D]")),
         refused("names node 20, but the nodes are 0 to 19", adjacency=np.array([[0, 1, 2], [20, 2, 3]])),
@@ -379,13 +382,13 @@ HUGE = np.full((20, 5), 1e300)
         refused("time is inf, but must be a positive number", params={"filter": "sgc", "time": np.inf}),
         refused("tau is 7, but must be a number from 0 to 1", params={"filter": "dgc", "tau": 7}),
         refused("filter is gcn, but must be sgc, ssgc, dgc", params={"filter": "gcn"}),
-        refused("filter is None, but must be a string", TypeError, params={"filter": None}),
+        refused("filter is 3, but must be a string", TypeError, params={"filter": 3}),
         refused("tau is 2, but must be a number from 0 to 1", params={"tau": 2}),
         refused("time is -1, but must be a positive number", params={"filter": "dgc", "time": -1}),
         refused("kernel is sigmoid, but must be linear", params={"kernel": "sigmoid"}),
         refused("lam is 0.0, but must be loo, validation or a positive finite number", params={"lam": 0}),
         refused("lam is best, but must be loo, validation or a positive finite number", params={"lam": "best"}),
-        refused("lam is None, but must be 'loo', 'validation' or a number", TypeError, params={"lam": None}),
+        refused("lam is [], but must be 'loo', 'validation' or a number", TypeError, params={"lam": []}),
         refused("normalization is none, but must be", params={"normalization": "none"}),
         refused("n_jobs is 0", params={"n_jobs": 0}),
         refused("needs the validation nodes", params={"lam": "validation"}),

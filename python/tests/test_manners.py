@@ -170,7 +170,7 @@ def test_results_show_themselves(cora):
     frame = pd.DataFrame(results)
     assert list(frame["model"]) == ["gfSSGC", "gfDGC"] and frame["accuracy"].between(0, 100).all()
     tuned = tune(cora)
-    assert "the choice of 168 combinations, expected accuracy" in repr(tuned)
+    assert repr(tuned).startswith("100 % SSGC: chosen from ") and "expected accuracy 8" in repr(tuned)
     assert "<table>" in tuned._repr_html_()
 
 

@@ -13,14 +13,17 @@ regression on the result is solved in closed form, with its penalty chosen by ex
 
 from . import datasets
 from ._classifier import GradientFreeClassifier
+from ._evaluate import evaluate
 from ._filter import GraphFilter
 from ._gfgcn import __version__
 from ._inputs import GraphWarning
+from ._regressor import GradientFreeRegressor
 from ._results import Results
-from ._search import Tuned, evaluate, tune
+from ._tune import Tuned, tune
 
 __all__ = [
     "GradientFreeClassifier",
+    "GradientFreeRegressor",
     "GraphFilter",
     "GraphWarning",
     "Results",

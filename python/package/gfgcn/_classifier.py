@@ -2,57 +2,75 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
 from . import _inputs
-from ._estimator import UNCHANGED, Estimator, not_fitted_error, warn
-from ._gfgcn import Model, fit
-from ._settings import design_settings, ridge_settings, threads
+from ._estimator import UNCHANGED
+from ._gfgcn import Model
+from ._learner import Learner
 from ._types import Array
 
 
-class GradientFreeClassifier(Estimator):
+class GradientFreeClassifier(Learner):
     """Classifies the nodes of a graph in closed form.
 
-    The features are filtered over the graph, F = p(Â) X with Â the normalised adjacency with self-loops, and kernel
-    ridge regression on F is solved exactly. Nothing is random, nothing iterates.
+    Without parameters it searches, as the command line's ``gfgcn fit`` does: what could say something about the nodes
+    (their own features, their neighbours', who is linked to whom, directions, relations, degrees) is solved in closed form,
+    each with its own λ by exact leave-one-out, and added up by how well it predicts nodes it has not seen. The paper's
+    default stays unless that is better beyond chance.
+
+    With any of ``filter``, ``depth``, ``tau``, ``time``, ``kernel``, ``lam`` and ``row_normalize`` it is one model: the features
+    are filtered over the graph, F = p(Â) X with Â the normalised adjacency with self-loops, and kernel ridge
+    regression on F is solved exactly. Nothing is random, nothing iterates.
 
     Parameters
     ----------
-    filter : {"ssgc", "sgc", "dgc"}
-        The polynomial p: "sgc" is Â^K; "ssgc" the mean of Â, …, Â^K with a share τ of the node's own features;
+    filter : {"ssgc", "sgc", "dgc"}, optional
+        The polynomial p: "sgc" is Â^K; "ssgc" (default) the mean of Â, …, Â^K with a share τ of the node's own features;
         "dgc" a diffusion ((1 - T/K) I + T/K Â)^K.
-    depth : int, 1 to 10000
-        K, how far the filter reaches.
-    tau : float, 0 to 1
-        τ of "ssgc".
-    time : float, positive
-        T of "dgc".
-    kernel : str
-        The similarity of filtered features: "linear", "polynomial", "rbf", "laplacian", "cosine" or "arccosine";
+    depth : int, 1 to 10000, optional
+        K, how far the filter reaches; 8.
+    tau : float, 0 to 1, optional
+        τ of "ssgc"; 0.05.
+    time : float, positive, optional
+        T of "dgc"; 5.27.
+    kernel : str, optional
+        The similarity of filtered features: "linear" (default), "polynomial", "rbf", "laplacian", "cosine" or "arccosine";
         options follow a colon, as in "rbf:gamma=0.5" or "polynomial:degree=2,coefficient=0".
-    lam : "loo", "validation" or float
-        λ, the inverse of the ridge penalty: chosen by exact leave-one-out, by the accuracy on validation nodes, or
+    lam : "loo", "validation" or float, optional
+        λ, the inverse of the ridge penalty: chosen by exact leave-one-out (default), by the metric on validation nodes, or
         given.
     normalization : {"sym", "row"}
         Â = D^-½ (A + I) D^-½ or D^-1 (A + I).
-    row_normalize : bool
-        Whether each node's features are divided by the sum of their sizes first.
+    row_normalize : bool, optional
+        Whether each node's features are divided by the sum of their sizes first; no.
     fit_intercept : bool
         Whether a constant is fitted per class.
     n_jobs : int or None
         Threads; None means all cores. Results do not depend on it.
+    design : "auto" or str
+        "auto" searches unless a parameter above says what the model is. Otherwise what is computed from graph and features,
+        as reports write it: "0.5*ssgc:depth=8 + identity/unit".
+    class_weight : None, "balanced" or dict
+        How much the squared errors of the classes count: alike, so that all classes count alike together, or by class.
+    scoring : str, optional
+        The metric by which everything is chosen, by scikit-learn's name or the command line's: "accuracy" (default),
+        "balanced_accuracy", "f1_macro", "roc_auc", "average_precision"; of label sets "f1_micro" (default), "f1_macro",
+        "roc_auc", "average_precision".
 
     Attributes
     ----------
-    classes_ : array of the classes that have a training node
-    lam_ : float, λ
-    loo_score_ : float, share of training nodes whose class is predicted when each is left out (``lam="loo"``)
-    coef_ : array (1 or classes, features), of a linear kernel
-    intercept_ : array (1 or classes,), of a linear kernel
+    classes_ : array of the classes that have a training node; of label sets, the labels by column
+    loo_score_ : float, the metric on training nodes, each predicted by what is learnt without it
+    shares_ : dict, how much each part has to do with the predictions (after a search)
+    stacked_ : bool, whether several models are added up (after a search)
+    expected_score_ : float, the metric to expect on other nodes (after a search)
+    board_ : Results, everything that was tried (after a search)
+    lam_ : float, λ, of one model
+    coef_ : array (1 or classes, features), of one model with a linear kernel
+    intercept_ : array (1 or classes,), of one model with a linear kernel
     n_features_in_, feature_names_in_ : as in scikit-learn
     nodes_ : list of the nodes of a networkx graph, in the order of the predictions
 
@@ -71,16 +89,20 @@ class GradientFreeClassifier(Estimator):
 
     def __init__(
         self,
-        filter: str = "ssgc",
-        depth: int = 8,
-        tau: float = 0.05,
-        time: float = 5.27,
-        kernel: str = "linear",
-        lam: str | float = "loo",
+        filter: str | None = None,
+        depth: int | None = None,
+        tau: float | None = None,
+        time: float | None = None,
+        kernel: str | None = None,
+        lam: str | float | None = None,
         normalization: str = "sym",
-        row_normalize: bool = False,
+        row_normalize: bool | None = None,
         fit_intercept: bool = False,
         n_jobs: int | None = None,
+        *,
+        design: str = "auto",
+        class_weight: str | dict[Any, float] | None = None,
+        scoring: str | None = None,
     ) -> None:
         self.filter = filter
         self.depth = depth
@@ -92,24 +114,30 @@ class GradientFreeClassifier(Estimator):
         self.row_normalize = row_normalize
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
+        self.design = design
+        self.class_weight = class_weight
+        self.scoring = scoring
 
     def fit(
-        self, X: Any, y: Any = None, adjacency: Any = None, *, validation: Any = None
+        self, X: Any, y: Any = None, adjacency: Any = None, *, directed: bool | None = None, validation: Any = None
     ) -> GradientFreeClassifier:
         """Learns from the labelled nodes, and predicts all of them on the way.
 
         Parameters
         ----------
         X : array or sparse matrix (nodes, features), data frame, or dict from node to features
-            Also PyTorch Geometric's ``Data`` (``x``, ``edge_index``, ``edge_weight``, ``y``; not ``edge_attr``) or a dataset
-            of ``gfgcn.datasets``, which hold everything; of those only the labels in ``train_mask`` are used. A C-ordered
-            float32 array is read where it is: no other thread may write to it while this runs. It cannot be resized
-            meanwhile, not even with ``refcheck=False``.
+            None where nodes have no features. Also PyTorch Geometric's ``Data`` (``x``, ``edge_index``, ``edge_weight``, ``y``;
+            not ``edge_attr``), its ``HeteroData`` with nodes of one type, or a dataset of ``gfgcn.datasets``, which hold
+            everything; of those only the labels in ``train_mask`` are used. A C-ordered float32 array is read where it is: no
+            other thread may write to it while this runs. It cannot be resized meanwhile, not even with ``refcheck=False``.
         y : array (nodes,), or dict from node to label
-            Classes of any type; -1, NaN and None stand for unlabelled.
+            Classes of any type; -1, NaN and None stand for unlabelled. Or a matrix (nodes, labels) of 0 and 1, for any
+            number of labels per node; rows of -1 or NaN stand for unlabelled.
         adjacency : sparse matrix, array (nodes, nodes), edge_index (2, edges), (edge_index, weights), networkx graph
-            None for no edges: ridge regression on X. Edges have no direction; weights are positive, and of several for
-            one edge the largest counts.
+            None for no edges: ridge regression on X. Weights are positive, and of several for one edge the largest counts.
+            A dict from name to graph has edges of several kinds.
+        directed : bool, optional
+            Whether edges have a direction, from row to column. By default only those of a networkx ``DiGraph`` do.
         validation : mask or node numbers, optional
             Nodes that choose λ instead of training, with ``lam="validation"``.
 
@@ -118,51 +146,26 @@ class GradientFreeClassifier(Estimator):
         GradientFreeClassifier
             Itself.
         """
-        given = _inputs.unpack(X, y, adjacency)
-        if given.y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
-        checked = _inputs.check(given)
-        design = design_settings(
-            self.filter, self.depth, self.tau, self.time, self.normalization, self.row_normalize
-        )
-        ridge = ridge_settings(self.kernel, self.lam, self.fit_intercept)
-        chooses = self._validation_nodes(given, validation, checked.rows)
-        trains = checked.trains()
-        if given.train is None:
-            trains[chooses] = False
-        train = _inputs.training_nodes(trains)
-        workers = threads(self.n_jobs)
-        data = checked.dataset(workers)
-        model, (codes, scores, _) = fit(data, design, ridge, train, chooses, workers)
-        self._remember_features(checked.table.columns, checked.table.names)
-        names = checked.labels.names
-        self.classes_ = checked.labels.classes[[names.index(name) for name in model.classes]]
-        self._model = model
-        self._training_graph: tuple[Array, Array] | None = (codes, scores)
-        self._has_edges = given.adjacency is not None
-        self._remember_nodes(checked.graph.nodes)
+        self._learn(_inputs.unpack(X, y, adjacency, directed), validation)
         return self
 
-    def _validation_nodes(self, given: _inputs.Given, validation: Any, rows: int) -> Array:
-        if self.lam != "validation":
-            if validation is not None:
-                raise ValueError(f'validation nodes choose λ only with lam="validation", but lam is {self.lam!r}')
-            return np.empty(0, dtype=np.int64)
-        validation = given.validation if validation is None else validation
-        if validation is None:
-            raise ValueError('lam is "validation", so fit needs the validation nodes; or use lam="loo"')
-        return _inputs.part(validation, rows, "validation")
+    def _remember_targets(self, targets: _inputs.Targets) -> None:
+        names = targets.names
+        places = [names.index(name) for name in self._model.classes]
+        if isinstance(targets, _inputs.LabelSets):
+            self.classes_: Array = targets.classes
+            self._sets: tuple[list[int], Any] | None = (places, targets.dtype)
+        elif isinstance(targets, _inputs.Labels):
+            self.classes_, self._sets = targets.classes[places], None
 
-    def _remember_nodes(self, nodes: list[Any] | None) -> None:
-        if nodes is not None:
-            self.nodes_ = nodes
-        elif hasattr(self, "nodes_"):
-            del self.nodes_
+    def _class_weights(self, targets: _inputs.Targets) -> Any:
+        return _inputs.class_weights(self.class_weight, targets)
 
-    def predict(self, X: Any = None, adjacency: Any = None) -> Array:
-        """The class of every node: of the training graph, or of another one with the same features.
+    def predict(self, X: Any = None, adjacency: Any = None, *, directed: bool | None = None) -> Array:
+        """The class of every node, or a matrix of 0 and 1 for label sets: of the training graph, or of another one with the
+        same features.
+
+        What was learnt from who is linked to whom says nothing about other nodes; such a model refuses them.
 
         >>> import numpy as np
         >>> from gfgcn import GradientFreeClassifier
@@ -170,11 +173,22 @@ class GradientFreeClassifier(Estimator):
         >>> model.predict(np.array([[0.1, 0.9], [0.8, 0.2]]))
         array(['b', 'a'], dtype='<U1')
         """
-        codes, _, _ = self._predicted(X, adjacency)
-        return np.asarray(self.classes_[codes])
+        return self._decoded(self._predicted(X, adjacency, directed).decoded)
 
-    def predict_dict(self, X: Any = None, adjacency: Any = None) -> dict[Any, Any]:
-        """The class of every node by the node's name in a networkx graph, or by its number.
+    def _decoded(self, decoded: Array) -> Array:
+        if self._sets is None:
+            return np.asarray(self.classes_[decoded])
+        places, dtype = self._sets
+        return self._by_label(decoded.astype(dtype), places)
+
+    def _by_label(self, columns: Array, places: list[int]) -> Array:
+        """The model's labels among all; nodes are not predicted to have those that no training node has."""
+        matrix = np.zeros((len(columns), len(self.classes_)), dtype=columns.dtype)
+        matrix[:, places] = columns
+        return matrix
+
+    def predict_dict(self, X: Any = None, adjacency: Any = None, *, directed: bool | None = None) -> dict[Any, Any]:
+        """The class of every node, or its row of 0 and 1, by the node's name in a networkx graph, or by its number.
 
         >>> import networkx, numpy as np
         >>> from gfgcn import GradientFreeClassifier
@@ -183,33 +197,51 @@ class GradientFreeClassifier(Estimator):
         >>> {node: int(label) for node, label in model.predict_dict().items()}
         {'ann': 0, 'bea': 0, 'cy': 1, 'dan': 1}
         """
-        codes, _, nodes = self._predicted(X, adjacency)
-        names = range(len(codes)) if nodes is None else nodes
-        return dict(zip(names, self.classes_[codes]))
+        predicted = self._predicted(X, adjacency, directed)
+        labels = self._decoded(predicted.decoded)
+        names = range(len(labels)) if predicted.nodes is None else predicted.nodes
+        return dict(zip(names, labels))
 
-    def decision_function(self, X: Any = None, adjacency: Any = None) -> Array:
+    def decision_function(self, X: Any = None, adjacency: Any = None, *, directed: bool | None = None) -> Array:
         """The scores: (nodes, classes), of which the largest wins; (nodes,) for two classes, positive for the second, or
-        for a single one."""
-        _, scores, _ = self._predicted(X, adjacency)
+        for a single one. Of label sets (nodes, labels): those above a threshold that suits left-out nodes are predicted."""
+        scores = self._predicted(X, adjacency, directed).scores
+        if self._sets is not None:
+            return self._by_label(scores, self._sets[0])
         return scores.flatten() if len(self.classes_) <= 2 else scores.copy()
 
-    def score(self, X: Any = None, y: Any = None, adjacency: Any = None, *, mask: Any = None) -> float:
-        """The share of nodes that were predicted right, of those that have a label (and are in the mask).
+    def score(
+        self,
+        X: Any = None,
+        y: Any = None,
+        adjacency: Any = None,
+        *,
+        directed: bool | None = None,
+        mask: Any = None,
+    ) -> float:
+        """The share of nodes that were predicted right, of those that have a label (and are in the mask); of label sets the
+        F1 of all pairs of node and label together (micro-F1).
 
         ``score(y=labels, mask=test_mask)`` scores the predictions for the training graph.
         """
         given = _inputs.unpack(X, y, adjacency)
         if given.y is None:
             raise ValueError("score needs the true classes: y")
-        codes, _, nodes = self._predicted(X, adjacency)
-        truth = _inputs.labels(given.y, len(codes), nodes, given.class_names)
-        judged = truth.codes >= 0
+        decoded, _, nodes = self._predicted(X, adjacency, directed)
+        truth = _inputs.targets(given, "classes", len(decoded), nodes)
+        judged = truth.known
         if mask is not None:
-            judged &= _inputs.mask(mask, len(codes), "scored")
+            judged = judged & _inputs.mask(mask, len(decoded), "scored")
         if not judged.any():
             raise ValueError("there is no labelled node to score")
+        if isinstance(truth, _inputs.LabelSets) != (self._sets is not None):
+            kinds = "sets of labels", "classes"
+            raise ValueError("y has {}, but the model predicts {}".format(*(kinds if self._sets is None else kinds[::-1])))
+        if isinstance(truth, _inputs.LabelSets):
+            return _micro_f1(truth, self._decoded(decoded), judged)
+        assert isinstance(truth, _inputs.Labels)
         position = self._positions(truth)
-        return float(np.mean(position[truth.codes[judged]] == codes[judged]))
+        return float(np.mean(position[truth.codes[judged]] == decoded[judged]))
 
     def _positions(self, truth: _inputs.Labels) -> Array:
         """Where the classes of some labels are in ``classes_``, by themselves or else by their names in the model file;
@@ -221,44 +253,6 @@ class GradientFreeClassifier(Estimator):
                 return positions
         raise ValueError(f"y has the classes {truth.names[:5]}, none of which the model has: {self._model.classes[:5]}")
 
-    def _predicted(self, X: Any, adjacency: Any) -> tuple[Array, Array, list[Any] | None]:
-        """Positions in ``classes_``, scores, and what the nodes are called."""
-        self._check_is_fitted()
-        if X is None and adjacency is None:
-            if self._training_graph is None:
-                raise not_fitted_error()(
-                    "the training graph is not part of a model file; pass X and adjacency to predict"
-                )
-            return (*self._training_graph, getattr(self, "nodes_", None))
-        if X is None:
-            raise ValueError("a graph was passed without the features of its nodes: X")
-        given = _inputs.unpack(X, None, adjacency).without_labels()
-        if given.adjacency is None and self._has_edges:
-            warn(
-                "the model was fitted on a graph, but no adjacency was passed now: nodes are taken for unconnected",
-                _inputs.GraphWarning,
-            )
-        checked = _inputs.check(given)
-        self._check_features(checked.table.columns, checked.table.names)
-        workers = threads(self.n_jobs)
-        codes, scores, _ = self._model.predict(checked.dataset(workers), workers)
-        return codes, scores, checked.graph.nodes
-
-    @property
-    def lam_(self) -> float:
-        """λ as it was given or chosen."""
-        self._check_is_fitted()
-        return self._model.lam
-
-    @property
-    def loo_score_(self) -> float:
-        """The share of training nodes whose class is predicted when each is left out."""
-        self._check_is_fitted()
-        accuracy = self._model.selection_accuracy
-        if accuracy is None or self._model.params()["lam"] != "loo":
-            raise AttributeError('loo_score_ is known after a fit with lam="loo"')
-        return accuracy
-
     @property
     def coef_(self) -> Array:
         """W of scores = F Wᵀ + b."""
@@ -269,58 +263,21 @@ class GradientFreeClassifier(Estimator):
         """b of scores = F Wᵀ + b."""
         return self._weights()[1]
 
-    def _weights(self) -> tuple[Array, Array]:
-        self._check_is_fitted()
-        weights = self._model.weights()
-        if weights is None:
-            raise AttributeError(f"only a linear kernel has coefficients; this one is {self._model.params()['kernel']}")
-        return weights
+    def _name(self, model: Model) -> None:
+        self.classes_ = _classes(model.classes)
+        sets = model.kind == "sets"
+        self._sets = (list(range(len(model.classes))), np.dtype(np.int64)) if sets else None
+        if isinstance(self.class_weight, list):
+            by_name = dict(zip(model.classes, self.classes_.tolist()))
+            self.class_weight = {by_name.get(name, name): weight for name, weight in self.class_weight}
 
-    def save(self, path: str | os.PathLike[str], overwrite: bool = True) -> None:
-        """Writes the model to a file that ``load`` and the command line ``gfgcn predict`` read.
+    _routed = {**Learner._routed, "decision_function": ("adjacency", "directed")}
 
-        Holds what is needed to predict, not the training graph.
-        """
-        self._check_is_fitted()
-        self._model.save(path, overwrite)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GradientFreeClassifier:
-        """Reads a model, also one of the command line's.
-
-        Classes are what the file calls them: integers if all names are whole numbers in increasing order, text otherwise.
-        ``n_jobs``, and ``tau`` or ``time`` of a filter that has none, are the defaults. A model with several filters side
-        by side is refused: no parameters here say what it is.
-        """
-        model = Model.load(path)
-        loaded = cls(**model.params())
-        loaded._remember_features(model.features, model.feature_names)
-        loaded.classes_ = _classes(model.classes)
-        loaded._model, loaded._training_graph, loaded._has_edges = model, None, False
-        return loaded
-
-    _routed = {
-        "fit": ("adjacency", "validation"),
-        "predict": ("adjacency",),
-        "decision_function": ("adjacency",),
-        "score": ("adjacency", "mask"),
-    }
-
-    def set_fit_request(self, *, adjacency: Any = UNCHANGED, validation: Any = UNCHANGED) -> GradientFreeClassifier:
-        """Whether a pipeline passes a graph on to ``fit``, with scikit-learn's metadata routing."""
-        return self._set_request("fit", adjacency=adjacency, validation=validation)
-
-    def set_predict_request(self, *, adjacency: Any = UNCHANGED) -> GradientFreeClassifier:
-        """Whether a pipeline passes a graph on to ``predict``."""
-        return self._set_request("predict", adjacency=adjacency)
-
-    def set_decision_function_request(self, *, adjacency: Any = UNCHANGED) -> GradientFreeClassifier:
+    def set_decision_function_request(
+        self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED
+    ) -> GradientFreeClassifier:
         """Whether a pipeline passes a graph on to ``decision_function``."""
-        return self._set_request("decision_function", adjacency=adjacency)
-
-    def set_score_request(self, *, adjacency: Any = UNCHANGED, mask: Any = UNCHANGED) -> GradientFreeClassifier:
-        """Whether a pipeline passes a graph and a mask on to ``score``."""
-        return self._set_request("score", adjacency=adjacency, mask=mask)
+        return self._set_request("decision_function", adjacency=adjacency, directed=directed)
 
     _estimator_type = "classifier"  # for scikit-learn before 1.6
 
@@ -330,9 +287,18 @@ class GradientFreeClassifier(Estimator):
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
+            classifier_tags=ClassifierTags(multi_label=True),
             input_tags=InputTags(sparse=True),
         )
+
+
+def _micro_f1(truth: _inputs.LabelSets, predicted: Array, judged: Array) -> float:
+    """F1 of the pairs of node and label; 0 where there are none and none are predicted."""
+    if truth.matrix.shape != predicted.shape:
+        raise ValueError(f"y has {truth.matrix.shape[1]} labels, but the model predicts {predicted.shape[1]}")
+    there, said = truth.matrix[judged] == 1, predicted[judged] == 1
+    pairs = int(there.sum()) + int(said.sum())
+    return 2 * int((there & said).sum()) / pairs if pairs else 0.0
 
 
 def _classes(names: list[str]) -> Array:

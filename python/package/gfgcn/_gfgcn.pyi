@@ -5,22 +5,21 @@ from typing import Any, Sequence, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dataset", "Model", "__version__", "check", "evaluate", "filter", "fit", "tune"]
+__all__ = ["Dataset", "Model", "__version__", "check", "evaluate", "filter", "fit", "search"]
 
 __version__: str
 
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64], NDArray[np.float32]]
-_Predicted = tuple[NDArray[np.int64], NDArray[np.float64], list[str]]
+_Predicted = tuple[Any, NDArray[np.float64], list[str]]
 
 @final
 class Dataset:
     @staticmethod
     def build(
-        edges: tuple[Any, Any, Any] | None,
-        as_matrix: bool,
+        edges: list[dict[str, Any]],
+        directed: bool,
         features: Any,
-        labels: NDArray[np.int64],
-        classes: list[str],
+        targets: tuple[Any, list[str]],
         feature_names: list[str] | None = None,
         threads: int = 0,
     ) -> Dataset: ...
@@ -35,16 +34,20 @@ class Dataset:
     @property
     def notes(self) -> list[str]: ...
     @property
-    def class_names(self) -> list[str]: ...
+    def kind(self) -> str: ...
+    @property
+    def target_names(self) -> list[str]: ...
     @property
     def feature_names(self) -> list[str] | None: ...
     @property
     def node_ids(self) -> list[str] | None: ...
+    def targets(self) -> Any: ...
     @property
-    def labels(self) -> NDArray[np.int64]: ...
+    def directed(self) -> bool: ...
     @property
     def split(self) -> Sequence[NDArray[np.int64]] | None: ...
     def adjacency(self) -> _Csr: ...
+    def relations(self) -> list[tuple[str, _Csr]]: ...
     def features(self) -> Any: ...
 
 @final
@@ -59,9 +62,11 @@ class Model:
     @property
     def classes(self) -> list[str]: ...
     @property
-    def lam(self) -> float: ...
+    def kind(self) -> str: ...
     @property
-    def selection_accuracy(self) -> float | None: ...
+    def lam(self) -> float | None: ...
+    @property
+    def selection_score(self) -> float | None: ...
     @property
     def features(self) -> int: ...
     @property
@@ -70,25 +75,33 @@ class Model:
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
-def check(design: dict[str, Any]) -> None: ...
+def check(design: dict[str, Any] | str) -> None: ...
 def fit(
     dataset: Dataset,
-    design: dict[str, Any],
+    design: dict[str, Any] | str,
     ridge: dict[str, Any],
+    objective: dict[str, Any],
     train: NDArray[np.int64],
     validation: NDArray[np.int64],
     threads: int = 0,
 ) -> tuple[Model, _Predicted]: ...
-def filter(dataset: Dataset, design: dict[str, Any], threads: int = 0) -> NDArray[np.float32]: ...
+def search(
+    dataset: Dataset,
+    normalization: str,
+    fit_intercept: bool,
+    objective: dict[str, Any],
+    train: NDArray[np.int64],
+    threads: int = 0,
+) -> tuple[Model, _Predicted, dict[str, Any]]: ...
+def filter(dataset: Dataset, design: dict[str, Any] | str, threads: int = 0) -> NDArray[np.float32]: ...
 def evaluate(
     dataset: Dataset,
-    designs: list[dict[str, Any]],
+    designs: Sequence[dict[str, Any] | str | None],
+    normalization: str,
     ridge: dict[str, Any],
+    objective: dict[str, Any],
     random: tuple[int, str, int],
     given: list[NDArray[np.int64]] | None,
     largest_component: bool,
     threads: int = 0,
 ) -> list[dict[str, Any]]: ...
-def tune(
-    dataset: Dataset, normalization: str, fit_intercept: bool, train: NDArray[np.int64], threads: int = 0
-) -> dict[str, Any]: ...

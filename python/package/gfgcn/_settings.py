@@ -5,7 +5,73 @@ from __future__ import annotations
 import numbers
 import operator
 import os
-from typing import Any
+from typing import Any, NamedTuple
+
+# The model that is meant where something is said about it, but not all.
+PLAIN = {
+    "filter": "ssgc",
+    "depth": 8,
+    "tau": 0.05,
+    "time": 5.27,
+    "kernel": "linear",
+    "lam": "loo",
+    "row_normalize": False,
+}
+# What a design as text says by itself.
+_OF_DESIGN = ("filter", "depth", "tau", "time", "row_normalize")
+# Scikit-learn's names of metrics.
+_METRICS = {
+    "balanced_accuracy": "balanced-accuracy",
+    "f1_macro": "macro-f1",
+    "f1_micro": "micro-f1",
+    "roc_auc": "auc",
+    "average_precision": "average-precision",
+    "neg_mean_absolute_error": "mae",
+}
+# What is meant where no metric is named, by what is learnt.
+USUAL_METRIC = {"classes": "accuracy", "sets": "micro-f1", "values": "r2"}
+
+
+class Plain(NamedTuple):
+    """A model that was asked for, not searched for."""
+
+    design: dict[str, Any] | str
+    ridge: dict[str, Any]
+
+
+def plain_settings(params: dict[str, Any]) -> Plain | None:
+    """The model that an estimator's parameters ask for; None for the search."""
+    given = {name: params[name] for name in PLAIN if params[name] is not None}
+    design, normalization = text("design", params["design"]), text("normalization", params["normalization"])
+    fit_intercept = flag("fit_intercept", params.get("fit_intercept", False))
+    if design == "auto" and not given:
+        return None
+    chosen = {**PLAIN, **given}
+    ridge = ridge_settings(chosen["kernel"], chosen["lam"], fit_intercept)
+    if design == "auto":
+        numbers_of_it = (chosen["filter"], chosen["depth"], chosen["tau"], chosen["time"])
+        return Plain(design_settings(*numbers_of_it, normalization, chosen["row_normalize"]), ridge)
+    twice = [name for name in _OF_DESIGN if name in given]
+    if normalization != "sym":
+        twice.append("normalization")
+    if twice:
+        raise ValueError(f"{twice[0]} is given, but design={design!r} says that as well; leave out one of them")
+    return Plain(design, ridge)
+
+
+class Scoring(NamedTuple):
+    """A metric as the engine calls it, and by what its value is multiplied to be what was asked for."""
+
+    metric: str | None
+    sign: float
+
+
+def scoring_settings(scoring: Any) -> Scoring:
+    """By what is chosen; scikit-learn's names of metrics and the engine's own."""
+    if scoring is None:
+        return Scoring(None, 1.0)
+    name = text("scoring", scoring)
+    return Scoring(_METRICS.get(name, name), -1.0 if name.startswith("neg_") else 1.0)
 
 
 def design_settings(
@@ -15,7 +81,7 @@ def design_settings(
     checked."""
     return {
         "filter": text("filter", filter),
-        "numbers": {"depth": float(whole("depth", depth)), "tau": _number("tau", tau), "time": _number("time", time)},
+        "numbers": {"depth": float(whole("depth", depth)), "tau": number("tau", tau), "time": number("time", time)},
         "normalization": text("normalization", normalization),
         "row_normalize": flag("row_normalize", row_normalize),
     }
@@ -47,7 +113,7 @@ def _lam(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        return repr(_number("lam", value))
+        return repr(number("lam", value))
     except TypeError:
         raise TypeError(f"lam is {value!r}, but must be 'loo', 'validation' or a number") from None
 
@@ -80,7 +146,8 @@ def whole(name: str, value: Any) -> int:
     return number
 
 
-def _number(name: str, value: Any) -> float:
+def number(name: str, value: Any) -> float:
+    """A real number; True is none."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(f"{name} is {value!r}, but must be a number")
     return float(value)

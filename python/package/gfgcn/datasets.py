@@ -21,11 +21,12 @@ class Dataset:
     X: Any
     """Features: ``scipy.sparse.csr_array`` or array of float32 (nodes, features)."""
     y: Array
-    """Positions in ``class_names`` (nodes,); -1 for unlabelled."""
+    """Positions in ``class_names`` (nodes,), -1 for unlabelled; or label sets (nodes, labels) of 0 and 1, rows of -1 for
+    unlabelled; or values (nodes, columns), rows of NaN for unknown."""
     adjacency: Any
-    """``scipy.sparse.csr_array`` (nodes, nodes), every edge in both directions."""
+    """``scipy.sparse.csr_array`` (nodes, nodes), every edge in both directions unless the graph is directed."""
     class_names: Array
-    """The names of the classes."""
+    """The names of the classes, the labels, or the columns of values."""
     train_mask: Array | None = None
     """The training nodes of the split that came with the data."""
     val_mask: Array | None = None
@@ -38,20 +39,28 @@ class Dataset:
     """The names of the nodes, where the data give them."""
     notes: list[str] = field(default_factory=list)
     """What was repaired while reading."""
+    directed: bool = False
+    """Whether edges go from row to column only."""
+    relations: dict[str, Any] | None = None
+    """An adjacency matrix for each kind of edges, where there are several."""
 
     @property
     def y_train(self) -> Array:
-        """The labels of the training nodes; -1 for all others."""
+        """The labels of the training nodes; -1 for all others, NaN where y are values."""
         if self.train_mask is None:
             raise AttributeError(f"{self.name} comes without a split; hide labels of y with -1")
-        return np.where(self.train_mask, self.y, -1)
+        hidden = np.nan if self.y.dtype.kind == "f" else -1
+        return np.where(self.train_mask if self.y.ndim == 1 else self.train_mask[:, None], self.y, hidden)
 
     def __repr__(self) -> str:
-        nodes, features = self.X.shape
-        edges, labelled = self.adjacency.nnz // 2, int((self.y >= 0).sum())
+        nodes, features = self.X.shape if self.X is not None else (len(self.y), 0)
+        edges = f"{self.adjacency.nnz} arcs" if self.directed else f"{self.adjacency.nnz // 2} edges"
+        kind = "values" if self.y.dtype.kind == "f" else "classes" if self.y.ndim == 1 else "labels"
+        unknown = np.isnan(self.y) if kind == "values" else self.y < 0
+        known = nodes - int((unknown if self.y.ndim == 1 else unknown.any(axis=1)).sum())
         return (
-            f"<{self.name}: {nodes} nodes, {edges} edges, {features} features, {len(self.class_names)} classes, "
-            f"{labelled} labelled>"
+            f"<{self.name}: {nodes} nodes, {edges}, {features} features, {len(self.class_names)} {kind}, "
+            f"{known} {'known' if kind == 'values' else 'labelled'}>"
         )
 
 
@@ -102,13 +111,17 @@ def names() -> list[str]:
 def _arrays(data: _Dataset) -> Dataset:
     from scipy.sparse import csr_array
 
-    y = data.labels
+    y = data.targets()
     rows = len(y)
     features = data.features()
     if isinstance(features, tuple):
         (indptr, indices, values), columns = features
         features = csr_array((values, indices, indptr), shape=(rows, columns))
-    indptr, indices, weights = data.adjacency()
+
+    def matrix(rows_of_it: Any) -> Any:
+        indptr, indices, weights = rows_of_it
+        return csr_array((weights, indices, indptr), shape=(rows, rows))
+
     split = data.split
     masks: list[Array | None] = [None, None, None]
     if split is not None:
@@ -118,14 +131,16 @@ def _arrays(data: _Dataset) -> Dataset:
             masks[k] = mask
     return Dataset(
         name=data.name,
-        X=features,
+        X=features if features.shape[1] else None,
         y=y,
-        adjacency=csr_array((weights, indices, indptr), shape=(rows, rows)),
-        class_names=np.array(data.class_names),
+        adjacency=matrix(data.adjacency()),
+        class_names=np.array(data.target_names),
         train_mask=masks[0],
         val_mask=masks[1],
         test_mask=masks[2],
         feature_names=data.feature_names,
         node_ids=data.node_ids,
         notes=data.notes,
+        directed=data.directed,
+        relations={name: matrix(arrays) for name, arrays in data.relations()} or None,
     )

@@ -7,18 +7,39 @@ has ``tocsr``, and so on. Arrays that have the engine's layout are passed on as 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
 from .._estimator import warn
 from .._gfgcn import Dataset
+from .._settings import flag
 from .._types import Array
-from .classes import Labels, labels, mask, part
-from .graphs import Edges, edges
-from .tables import Features, features, rows
+from .classes import Labels, class_weights, labels, mask, part
+from .graphs import Arcs, Edges, edges
+from .sets import LabelSets, is_matrix, label_sets
+from .tables import Features, features, no_features, rows
+from .values import Values, values
 
-__all__ = ["Checked", "Given", "GraphWarning", "Labels", "check", "labels", "mask", "part", "training_nodes", "unpack"]
+__all__ = [
+    "Checked",
+    "Given",
+    "GraphWarning",
+    "LabelSets",
+    "Labels",
+    "Targets",
+    "Values",
+    "check",
+    "class_weights",
+    "mask",
+    "part",
+    "targets",
+    "training_nodes",
+    "unpack",
+]
+
+Targets = Union[Labels, LabelSets, Values]
+"""What is known of the nodes."""
 
 
 class GraphWarning(UserWarning):
@@ -32,39 +53,60 @@ class Given:
     X: Any
     y: Any = None
     adjacency: Any = None
+    directed: bool | None = None
     train: Any = None
     validation: Any = None
     class_names: Any = None
     feature_names: list[str] | None = None
+    rows: int | None = None
 
     def without_labels(self) -> Given:
         """For what is predicted or filtered: labels that come along are none of its business."""
         return replace(self, y=None, train=None, class_names=None)
 
 
-def unpack(X: Any, y: Any, adjacency: Any) -> Given:
-    """Takes apart what has features, labels and a graph in one: PyTorch Geometric's ``Data``, or a dataset of ours."""
+def unpack(X: Any, y: Any, adjacency: Any, directed: Any = None) -> Given:
+    """Takes apart what has features, labels and a graph in one: PyTorch Geometric's ``Data`` and ``HeteroData``, or a
+    dataset of ours."""
+    directed = None if directed is None else flag("directed", directed)
+    alone = Given(X, y, adjacency, directed)
     if hasattr(X, "to_numpy"):  # a data frame, whatever its columns are called
-        return Given(X, y, adjacency)
-    given = Given(None, y, adjacency, validation=getattr(X, "val_mask", None))
-    if hasattr(X, "edge_index") and hasattr(X, "x"):
-        if X.x is None:
-            raise ValueError("the data have no features: x is None")
+        return alone
+    if hasattr(X, "node_types") and hasattr(X, "edge_types"):
+        given, store = _hetero(X, alone)
+    elif hasattr(X, "edge_index") and hasattr(X, "x"):
         if adjacency is None and X.edge_index is None:
             raise ValueError("the data have no edges: edge_index is None")
-        given.X = X.x
-        given.adjacency = (X.edge_index, getattr(X, "edge_weight", None)) if adjacency is None else adjacency
+        arcs = Arcs(X.edge_index, getattr(X, "edge_weight", None))
+        given, store = replace(alone, X=X.x, adjacency=arcs if adjacency is None else adjacency), X
     elif hasattr(X, "adjacency") and hasattr(X, "X"):
-        given.X = X.X
-        given.adjacency = X.adjacency if adjacency is None else adjacency
+        own = getattr(X, "relations", None) or X.adjacency
+        given, store = replace(alone, X=X.X, adjacency=own if adjacency is None else adjacency), X
         given.feature_names = getattr(X, "feature_names", None)
+        if adjacency is None and directed is None:
+            given.directed = getattr(X, "directed", None)
     else:
-        return Given(X, y, adjacency)
+        return alone
+    given.validation = getattr(store, "val_mask", None)
+    if given.X is None:
+        given.rows = getattr(store, "num_nodes", None)
     if y is None:
-        given.y = getattr(X, "y", None)
-        given.train = getattr(X, "train_mask", None)
-        given.class_names = getattr(X, "class_names", None)
+        given.y = getattr(store, "y", None)
+        given.train = getattr(store, "train_mask", None)
+        given.class_names = getattr(store, "class_names", None)
     return given
+
+
+def _hetero(data: Any, given: Given) -> tuple[Given, Any]:
+    """PyTorch Geometric's data with several types of edges between nodes of one type."""
+    if len(data.node_types) != 1:
+        raise ValueError(f"the data have nodes of {len(data.node_types)} types ({', '.join(data.node_types)}), not of one")
+    store = data[data.node_types[0]]
+    if given.adjacency is None:
+        stores = {kind[1]: data[kind] for kind in data.edge_types}
+        relations = {name: Arcs(s.edge_index, getattr(s, "edge_weight", None)) for name, s in stores.items()}
+        given = replace(given, adjacency=relations)
+    return replace(given, X=getattr(store, "x", None)), store
 
 
 @dataclass
@@ -73,8 +115,9 @@ class Checked:
 
     graph: Edges
     table: Features
-    labels: Labels
+    targets: Targets
     train: Any
+    hints: bool
 
     @property
     def rows(self) -> int:
@@ -82,28 +125,54 @@ class Checked:
         return self.table.rows
 
     def trains(self) -> Array:
-        """A mask of the nodes that may be learnt from: labelled, and in the training part if there is one."""
-        labelled = self.labels.codes >= 0
-        return labelled if self.train is None else labelled & mask(self.train, self.rows, "training")
+        """A mask of the nodes that may be learnt from: known, and in the training part if there is one."""
+        known = self.targets.known
+        return known if self.train is None else known & mask(self.train, self.rows, "training")
 
     def dataset(self, threads: int) -> Dataset:
         """Joins the parts, and says what had to be repaired."""
         table, nodes = self.table, self.graph.nodes
         if nodes is not None and len(nodes) != self.rows:
             raise ValueError(f"the graph has {len(nodes)} nodes, but X has {self.rows} rows; each node needs one")
-        edges, labels = (self.graph.parts, self.graph.as_matrix), (self.labels.codes, self.labels.names)
-        built = Dataset.build(*edges, table.table, *labels, table.names, threads)
+        graph = (self.graph.parts, self.graph.directed)
+        built = Dataset.build(*graph, table.table, self.targets.engine(), table.names, threads)
         for note in built.notes:
-            warn(note, GraphWarning)
+            one_way = self.hints and note.endswith("the other was added")
+            warn(f"{note}; directed=True keeps the directions" if one_way else note, GraphWarning)
         return built
 
 
-def check(given: Given) -> Checked:
-    """Understands every part; no labels are as good as unknown ones."""
-    graph = edges(given.adjacency, rows(given.X))
-    table = features(given.X, graph.nodes, given.feature_names)
-    known = labels(given.y, table.rows, graph.nodes, given.class_names)
-    return Checked(graph, table, known, given.train)
+def check(given: Given, kind: str = "classes", hints: bool = False) -> Checked:
+    """Understands every part; no labels are as good as unknown ones. `kind` is "classes", which label sets pass for, or
+    "values"; with `hints` it is said how directions are kept."""
+    graph = edges(given.adjacency, rows(given.X) if given.X is not None else given.rows, given.directed)
+    if given.X is not None:
+        table = features(given.X, graph.nodes, given.feature_names)
+    else:
+        table = no_features(_count(graph, given))
+    known = targets(given, kind, table.rows, graph.nodes)
+    return Checked(graph, table, known, given.train, hints and given.directed is None)
+
+
+def _count(graph: Edges, given: Given) -> int:
+    """How many nodes there are where no features say so."""
+    if not graph.parts:
+        raise ValueError("there is nothing to learn from: X is None, and there is no graph")
+    count = graph.rows if graph.rows is not None else given.rows
+    if count is None and given.y is not None and not isinstance(given.y, dict):
+        count = len(given.y)
+    if count is None:
+        raise ValueError("a list of edges does not say how many nodes there are; pass X, y or an adjacency matrix")
+    return int(count)
+
+
+def targets(given: Given, kind: str, rows: int, nodes: list[Any] | None) -> Targets:
+    """What is known of the nodes: values where these are meant; label sets if y is a matrix, classes otherwise."""
+    if kind == "values" and given.y is not None:
+        return values(given.y, rows, nodes, given.class_names)
+    if given.y is not None and is_matrix(given.y):
+        return label_sets(given.y, rows, nodes, given.class_names)
+    return labels(given.y, rows, nodes, given.class_names)
 
 
 def training_nodes(trains: Array) -> Array:

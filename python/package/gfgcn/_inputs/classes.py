@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._estimator import warn
+from .._settings import number
 from .._types import Array
 from .arrays import array, in_order_of
 
@@ -20,6 +21,15 @@ class Labels:
     codes: Array
     classes: Array
     class_names: Any = None
+
+    @property
+    def known(self) -> Array:
+        """A mask of the nodes that have a label."""
+        return self.codes >= 0
+
+    def engine(self) -> tuple[Array, list[str]]:
+        """As the engine reads them."""
+        return self.codes, self.names
 
     @property
     def names(self) -> list[str]:
@@ -112,6 +122,24 @@ def _warn_of_column() -> None:
     loaded = sys.modules.get("sklearn.exceptions")
     category = getattr(loaded, "DataConversionWarning", UserWarning)
     warn("A column-vector y was passed when a 1d array was expected. Change the shape of y to (n_samples,).", category)
+
+
+def class_weights(weights: Any, targets: Any) -> Any:
+    """Weights of classes by the names that the engine knows them by, "balanced", or None."""
+    if weights is None:
+        return None
+    if not isinstance(targets, Labels):
+        raise ValueError(f"class_weight is {weights!r}, but it is for classes, and y has none")
+    if isinstance(weights, str) and weights == "balanced":
+        return weights
+    if not isinstance(weights, dict):
+        raise ValueError(f"class_weight is {weights!r}, but must be None, 'balanced' or a dict from class to weight")
+    names = dict(zip(targets.classes.tolist(), targets.names))
+    strangers = [label for label in weights if label not in names]
+    if strangers:
+        known = ", ".join(map(repr, list(names)[:8]))
+        raise ValueError(f"class_weight has a weight for {strangers[0]!r}, which no node has; the classes are {known}")
+    return [(names[label], number("class_weight", weight)) for label, weight in weights.items()]
 
 
 def part(nodes: Any, rows: int, name: str) -> Array:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,21 +11,84 @@ from .._types import Array
 from .arrays import array, indices, is_sparse_tensor
 
 
+class Arcs(NamedTuple):
+    """Edges as PyTorch Geometric lists them: those of an undirected graph in both directions."""
+
+    ends: Any
+    weights: Any
+
+
 @dataclass
 class Edges:
-    """A graph: the rows and columns of an adjacency matrix or the ends of edges, with weights."""
+    """A graph: for each kind of edges the rows and columns of an adjacency matrix or their ends, with weights."""
 
-    parts: tuple[Any, Any, Any] | None
-    as_matrix: bool = False
+    parts: list[dict[str, Any]]
     nodes: list[Any] | None = None
+    directed: bool = False
+    rows: int | None = None
 
 
-def edges(adjacency: Any, rows: int | None) -> Edges:
-    """Recognises a graph on so many nodes, if that is known."""
+def edges(adjacency: Any, rows: int | None, directed: bool | None = None) -> Edges:
+    """Recognises a graph on so many nodes, if that is known. Where nobody says whether it is directed, networkx does; all
+    others are not."""
     if adjacency is None:
-        return Edges(None)
-    if hasattr(adjacency, "nodes") and hasattr(adjacency, "edges") and hasattr(adjacency, "adj"):
-        return _networkx(adjacency)
+        return Edges([], rows=rows)
+    if isinstance(adjacency, dict) and not hasattr(adjacency, "tocsr"):  # SciPy's dok_array is a dict
+        return _relations(adjacency, rows, directed)
+    if _is_networkx(adjacency):
+        return _networkx(adjacency, list(adjacency.nodes), directed)
+    found = _arcs(adjacency, rows, directed) if isinstance(adjacency, Arcs) else _arrays(adjacency, rows)
+    return replace(found, directed=bool(directed))
+
+
+def _is_networkx(adjacency: Any) -> bool:
+    return hasattr(adjacency, "nodes") and hasattr(adjacency, "edges") and hasattr(adjacency, "adj")
+
+
+def _relations(adjacency: dict[Any, Any], rows: int | None, directed: bool | None) -> Edges:
+    """Several kinds of edges on the same nodes, whatever order they come in."""
+    if not adjacency:
+        raise ValueError("a dict of relations has a graph for each name, but this one is empty")
+    for name, graph in adjacency.items():
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"relations have names, but one is called {name!r}")
+        if graph is None or (isinstance(graph, dict) and not hasattr(graph, "tocsr")):
+            raise ValueError(f"the relation {name!r} is no graph")
+    order, found = None, {}
+    for name in sorted(adjacency):
+        graph = adjacency[name]
+        if _is_networkx(graph):
+            order = list(graph.nodes) if order is None else order
+            if set(order) != set(graph.nodes):
+                raise ValueError(f"the relation {name!r} has other nodes than the others; add all nodes to each of them")
+            found[name] = _networkx(graph, order, directed)
+        else:
+            found[name] = edges(graph, rows, directed)
+    if len({part.directed for part in found.values()}) > 1:
+        way = {part.directed: name for name, part in found.items()}
+        raise ValueError(
+            f"the relation {way[True]!r} is directed and {way[False]!r} is not; say which with directed=True or False"
+        )
+    parts = [{**part, "name": name} for name in found for part in found[name].parts]
+    sizes = [part.rows for part in found.values() if part.rows is not None]
+    return Edges(parts, order, any(part.directed for part in found.values()), max(sizes, default=None))
+
+
+def _arcs(arcs: Arcs, rows: int | None, directed: bool | None) -> Edges:
+    """What lacks its other direction is said as it is of a matrix, unless somebody said what is meant."""
+    ends = array(arcs.ends)
+    listed = _list(ends, arcs.weights)
+    inside = rows is not None and ends.size > 0 and 0 <= ends.min() and ends.max() < rows
+    weights = listed.parts[0]["weights"]
+    if directed is not None or not inside or (weights is not None and len(weights) != ends.shape[1]):
+        return listed
+    order = np.argsort(ends[0], kind="stable")
+    counts = np.bincount(ends[0], minlength=rows or 0)
+    values = np.ones(len(order), dtype=np.float32) if weights is None else weights[order]
+    return _matrix(_offsets(counts), ends[1][order], values)
+
+
+def _arrays(adjacency: Any, rows: int | None) -> Edges:
     if hasattr(adjacency, "tocsr"):
         _check_square(adjacency.shape, rows)
         if adjacency.format == "coo":  # whose conversion would add up repeated edges
@@ -67,7 +130,12 @@ def _matrix(offsets: Any, columns: Any, data: Any) -> Edges:
         raise ValueError(f"an adjacency matrix holds numbers, but this holds {data.dtype}")
     with np.errstate(over="ignore"):
         weights = np.require(data, np.float32, ["C", "A"])
-    return Edges((indices(offsets), indices(columns), weights), as_matrix=True)
+    rows = indices(offsets)
+    return Edges([_part(rows, indices(columns), weights, as_matrix=True)], rows=len(rows) - 1)
+
+
+def _part(rows: Array, columns: Array, weights: Array | None, as_matrix: bool = False) -> dict[str, Any]:
+    return {"name": None, "as_matrix": as_matrix, "rows": rows, "columns": columns, "weights": weights}
 
 
 def _list(ends: Array, weights: Any) -> Edges:
@@ -77,7 +145,7 @@ def _list(ends: Array, weights: Any) -> Edges:
         raise ValueError(f"edge_index holds node numbers, but this holds {ends.dtype}")
     if weights is not None:
         weights = _weights(array(weights).reshape(-1))
-    return Edges((indices(ends[0]), indices(ends[1]), weights))
+    return Edges([_part(indices(ends[0]), indices(ends[1]), weights)])
 
 
 def _weights(values: Array) -> Array:
@@ -93,13 +161,15 @@ def _weights(values: Array) -> Array:
         return np.require(values, np.float32, ["C", "A"])
 
 
-def _networkx(graph: Any) -> Edges:
-    nodes = list(graph.nodes)
+def _networkx(graph: Any, nodes: list[Any], directed: bool | None) -> Edges:
     place = {node: k for k, node in enumerate(nodes)}
     triples = [(place[a], place[b], 1.0 if w is None else w) for a, b, w in graph.edges(data="weight")]
     ends = np.array([(a, b) for a, b, _ in triples], dtype=np.int64).reshape(-1, 2)
     weights = _weights(np.array([w for _, _, w in triples]))
-    return Edges((indices(ends[:, 0]), indices(ends[:, 1]), weights), nodes=nodes)
+    directed = bool(graph.is_directed()) if directed is None else directed
+    if directed and not graph.is_directed():  # each edge is there once, and goes both ways
+        ends, weights = np.concatenate([ends, ends[:, ::-1]]), np.concatenate([weights, weights])
+    return Edges([_part(indices(ends[:, 0]), indices(ends[:, 1]), weights)], nodes, directed, len(nodes))
 
 
 def _check_square(shape: tuple[int, ...], rows: int | None) -> None:

@@ -22,8 +22,6 @@ class Features:
 
 def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = None) -> Features:
     """Features in single precision, C-ordered or in compressed rows; without a copy where they are so already."""
-    if X is None:
-        raise ValueError("there are no features: X is None")
     if isinstance(X, dict) and not hasattr(X, "tocsr"):  # SciPy's dok_array is a dict
         if nodes is None:
             raise ValueError("X is a dict, so the graph must say in which order its nodes come; pass a networkx graph")
@@ -57,6 +55,11 @@ def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = N
     with np.errstate(over="ignore"):  # what overflows is refused with its place
         X = np.require(X, np.float32, ["C", "A"])
     return Features(X, X.shape[0], X.shape[1], names)
+
+
+def no_features(rows: int) -> Features:
+    """What is known of nodes that have no features: how many there are."""
+    return Features(rows, rows, 0, None)
 
 
 def _sparse(X: Any, names: list[str] | None) -> Features:
