@@ -153,8 +153,7 @@ class Learner(Estimator):
             if one_way is not None and one_way() and not was_directed:
                 warn("the model was fitted on an undirected graph: directions are not used", _inputs.GraphWarning)
             given.directed = was_directed
-        if given.X is None and given.rows is None:
-            given.rows = rows
+        given.rows_before = rows
         checked = _inputs.check(given)
         self._check_features(checked.table.columns, checked.table.names)
         workers = threads(self.n_jobs)

@@ -59,6 +59,7 @@ class Given:
     class_names: Any = None
     feature_names: list[str] | None = None
     rows: int | None = None
+    rows_before: int | None = None
 
     def without_labels(self) -> Given:
         """For what is predicted or filtered: labels that come along are none of its business."""
@@ -158,12 +159,11 @@ def _count(graph: Edges, given: Given) -> int:
     """How many nodes there are where no features say so."""
     if not graph.parts:
         raise ValueError("there is nothing to learn from: X is None, and there is no graph")
-    count = graph.rows if graph.rows is not None else given.rows
-    if count is None and given.y is not None and not isinstance(given.y, dict):
-        count = len(given.y)
-    if count is None:
-        raise ValueError("a list of edges does not say how many nodes there are; pass X, y or an adjacency matrix")
-    return int(count)
+    labelled = given.y is not None and not isinstance(given.y, dict)
+    for count in (graph.rows, given.rows, len(given.y) if labelled else None, given.rows_before):
+        if count is not None:
+            return int(count)
+    raise ValueError("a list of edges does not say how many nodes there are; pass X, y or an adjacency matrix")
 
 
 def targets(given: Given, kind: str, rows: int, nodes: list[Any] | None) -> Targets:
