@@ -202,10 +202,10 @@ def test_metrics_on_left_out_nodes(scoring, metric):
 @pytest.mark.parametrize(
     "estimator, y, message",
     [
-        (GradientFreeClassifier(scoring="r2"), None, "scoring is r2, but must be one for classes"),
+        (GradientFreeClassifier(scoring="r2"), None, "r2 does not fit classes"),
         (GradientFreeClassifier(scoring="neg_log_loss"), None, "scoring is neg_log_loss, but must be accuracy"),
-        (GradientFreeClassifier(scoring="f1_micro"), None, "scoring is micro-f1, but must be one for classes"),
-        (GradientFreeRegressor(scoring="accuracy"), None, "scoring is accuracy, but must be one for values"),
+        (GradientFreeClassifier(scoring="f1_micro"), None, "micro-f1 does not fit classes"),
+        (GradientFreeRegressor(scoring="accuracy"), None, "accuracy does not fit values"),
         (GradientFreeClassifier(class_weight={7: 1.0}), None, "a weight for 7, which no node has; the classes are 0, 1"),
         (GradientFreeClassifier(class_weight={0: -1.0}), None, "class weight is 0=-1, but must be a positive finite number"),
         (GradientFreeClassifier(class_weight="fair"), None, "class_weight is 'fair', but must be None, 'balanced' or a dict"),
