@@ -376,6 +376,18 @@ fn a_search_that_costs_little_meets_every_training_node() {
     assert!(!tuned.left_out.is_empty(), "structure of so many nodes takes too long");
 }
 
+/// Features that are too many for every learner are not too many for the default.
+#[test]
+fn the_default_is_tried_whatever_it_takes() {
+    let wide = Recipe { nodes: 4400, features: 4100, classes: 2, ..RECIPE }.make();
+    let split = Split::all_labelled(wide.labels()).unwrap();
+    let tuned = run(&Search::default(), &wide, &split);
+    let names: Vec<&str> = tuned.board.iter().map(|contender| contender.name.as_str()).collect();
+    assert!(names.contains(&"SSGC") && names.contains(&"own features"), "{names:?}");
+    assert!(tuned.left_out.contains(&"two hops".to_owned()), "{:?}", tuned.left_out);
+    assert!(tuned.sample.is_some());
+}
+
 #[test]
 fn labels_without_meaning_are_not_expected_to_be_predicted() {
     let mut random = Random::new(3);

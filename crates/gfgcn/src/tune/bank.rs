@@ -54,8 +54,12 @@ impl Learner {
         self.design.channels().iter().map(columns).sum()
     }
 
-    /// Whether it can be solved with so many training nodes, in some seconds and some gigabytes.
+    /// Whether it is tried with so many training nodes: in some seconds and some gigabytes. The default, and what it is
+    /// compared with, are tried whatever they take.
     pub(super) fn is_feasible(&self, dataset: &Dataset, train: usize) -> bool {
+        if self.is_incumbent() || self.is_own_features() {
+            return true;
+        }
         let columns = self.columns(dataset, train);
         train.min(columns) <= LARGEST_SYSTEM && train.saturating_mul(columns) <= MOST_ENTRIES
     }
