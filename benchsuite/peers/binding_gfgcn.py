@@ -13,7 +13,7 @@ y[split.train] = problem.labels[split.train]
 
 
 def classify():
-    return GradientFreeClassifier(n_jobs=THREADS).fit(problem.features, y, adjacency=problem.adjacency)
+    return GradientFreeClassifier("ssgc", n_jobs=THREADS).fit(problem.features, y, adjacency=problem.adjacency)
 
 
 def inspect(model):

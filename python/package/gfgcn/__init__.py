@@ -1,7 +1,8 @@
-"""Node classification on graphs without gradient training.
+"""Learning on graphs without gradient training: classes, label sets or values of nodes.
 
 Features are filtered over the graph by a polynomial of the normalised adjacency (SGC, SSGC, DGC), and kernel ridge
-regression on the result is solved in closed form, with its penalty chosen by exact leave-one-out.
+regression on the result is solved in closed form, with its penalty chosen by exact leave-one-out. Unless a model is asked for,
+whatever could say something about the nodes is solved so, and added up by how well it predicts nodes it has not seen.
 
 >>> from gfgcn import GradientFreeClassifier, datasets
 >>> cora = datasets.load("cora")
