@@ -72,9 +72,9 @@ def label_sets(y: Any, rows: int, nodes: list[Any] | None = None, class_names: A
         row, column = wrong[0]
         raise ValueError(
             f"y has {y[row, column]} in row {row}, column {column}: a matrix of labels holds 0 and 1, and rows of -1 or NaN "
-            "where they are not known. Multioutput target data is not supported with label binarization"
+            "where they are not known"
         )
-    matrix = np.where(unknown, -1, y.astype(np.int8, copy=False) if not unknown.any() else np.nan_to_num(y)).astype(np.int8)
+    matrix = np.where(unknown, -1, y).astype(np.int8)
     if not (matrix == 1).any() and (matrix >= 0).any():
         raise ValueError("no node has a label, so there is nothing to learn from; label some first")
     if classes is None:
