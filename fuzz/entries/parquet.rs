@@ -25,8 +25,10 @@ pub(crate) fn run(input: &[u8]) {
     let edges = file("edges.csv", b"source,target\n");
     let plain = TableFiles::new(edges, features);
     for files in [
-        TableFiles { features: table.clone(), ..plain.clone() },
-        TableFiles { edges: table.clone(), ..plain.clone() },
+        TableFiles { features: Some(table.clone()), ..plain.clone() },
+        TableFiles { edges: vec![table.clone().into()], ..plain.clone() },
+        TableFiles { edges: vec![table.clone().into()], features: None, ..plain.clone() },
+        TableFiles { nodes: Some(table.clone()), features: None, ..plain.clone() },
         TableFiles { labels: Some(table.clone()), ..plain.clone() },
         TableFiles { split: Some(table), ..plain },
     ] {

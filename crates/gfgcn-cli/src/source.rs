@@ -5,9 +5,10 @@ use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
+use gfgcn::graph::Graph;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
-use gfgcn_data::{Directions, TableFiles, npz, read_splits, read_values};
+use gfgcn_data::{Directions, EdgeFile, TableFiles, npz, read_splits, read_values};
 use gfgcn_datasets::{has_extension, open_with, stem};
 use std::path::{Path, PathBuf};
 
@@ -18,12 +19,16 @@ pub(crate) struct Source {
     /// tables, or a raw Planetoid folder
     #[arg(value_name = "DATASET", required_unless_present = "edges")]
     dataset: Option<PathBuf>,
-    /// Table of edges (source,target[,weight]), or a MatrixMarket file; instead of DATASET
-    #[arg(long, value_name = "FILE", conflicts_with = "dataset", requires = "features")]
-    edges: Option<PathBuf>,
-    /// Table of features (id,name,… or id,feature,value), or a MatrixMarket file
+    /// Table of edges (source,target, perhaps weight, type and directed), or a MatrixMarket file; instead of DATASET. A file
+    /// for each type: --edges NAME=FILE --edges NAME=FILE
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with = "dataset")]
+    edges: Vec<PathBuf>,
+    /// Table of features (id,name,… or id,feature,value), or a MatrixMarket file; nodes may have none
     #[arg(long, value_name = "FILE", requires = "edges")]
     features: Option<PathBuf>,
+    /// Table of all nodes (id), where there are no features and some nodes have no edges
+    #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "features")]
+    nodes: Option<PathBuf>,
     /// Table of labels (id,label); nodes without one are unlabelled
     #[arg(long, value_name = "FILE", requires = "edges")]
     labels: Option<PathBuf>,
@@ -50,13 +55,15 @@ impl Directed {
 
     /// Says so where directions were asked for and there are none.
     pub(crate) fn note(self, dataset: &Dataset, output: &Output) {
-        let graph = dataset.graph();
-        let relations = graph.relations().iter();
-        let none = !graph.is_directed() && relations.clone().all(|r| !r.graph().is_directed());
-        if self.directed && none {
+        if self.directed && !is_directed(dataset.graph()) {
             output.note("every edge goes both ways, so --directed changes nothing");
         }
     }
+}
+
+/// Whether directions say something in a graph or in any of its relations, whose arcs may even out.
+pub(crate) fn is_directed(graph: &Graph) -> bool {
+    graph.is_directed() || graph.relations().iter().any(|relation| relation.graph().is_directed())
 }
 
 impl Source {
@@ -64,20 +71,25 @@ impl Source {
     pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
         let context = &interrupt::context();
         let directions = self.direction.directions();
-        let dataset = match (&self.dataset, &self.edges, &self.features) {
-            (Some(dataset), ..) => {
+        let edges: Vec<EdgeFile> = self.edges.iter().map(|text| edge_file(text)).collect();
+        let dataset = match (&self.dataset, &edges[..]) {
+            (Some(dataset), _) => {
                 open_with(dataset, global.data_dir.as_deref(), directions, context)?
             }
-            (None, Some(edges), Some(features)) => TableFiles {
-                edges: edges.clone(),
-                features: features.clone(),
-                labels: self.labels.clone(),
-                values: None,
-                split: None,
-                directions,
+            (None, [first, ..]) => {
+                let name = stem(&first.path);
+                let files = TableFiles {
+                    features: self.features.clone(),
+                    nodes: self.nodes.clone(),
+                    labels: self.labels.clone(),
+                    values: None,
+                    split: None,
+                    directions,
+                    edges,
+                };
+                files.read(&name, context)?
             }
-            .read(&stem(edges), context)?,
-            _ => unreachable!("the parser requires a dataset, or edges with features"),
+            (None, []) => unreachable!("the parser requires a dataset or edges"),
         };
         dataset.notes().iter().for_each(|note| output.note(note));
         self.direction.note(&dataset, output);
@@ -89,16 +101,26 @@ impl Source {
             None => dataset,
         };
         // In an archive the places of nodes are what counts, in tables their ids.
-        let from_tables = self.edges.is_some() || self.dataset.as_ref().is_some_and(|d| d.is_dir());
+        let from_tables =
+            !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir());
         Ok(if from_tables { dataset.ordered_by_names() } else { dataset })
     }
 
     /// The paths that are read.
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        [&self.dataset, &self.edges, &self.features, &self.labels, &self.values]
-            .into_iter()
-            .filter_map(Option::as_deref)
-            .collect()
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let edges = self.edges.iter().map(|text| edge_file(text).path);
+        let others = [&self.dataset, &self.features, &self.nodes, &self.labels, &self.values];
+        edges.chain(others.into_iter().flatten().cloned()).collect()
+    }
+}
+
+/// `NAME=FILE`, or a file whose edges have no name; one that is there is taken for that.
+fn edge_file(text: &Path) -> EdgeFile {
+    match text.to_str().and_then(|text| text.split_once('=')) {
+        Some((name, path)) if !text.exists() => {
+            EdgeFile { path: path.into(), relation: Some(name.to_owned()) }
+        }
+        _ => EdgeFile::from(text.to_owned()),
     }
 }
 
@@ -175,13 +197,13 @@ impl Target {
     }
 
     /// Notices before any work is done that the output could not or must not be written.
-    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<()> {
+    pub(crate) fn check(&self, inputs: &[PathBuf]) -> Result<()> {
         check_output(&self.output, self.force, inputs)
     }
 }
 
 /// See [`Target::check`].
-pub(crate) fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
+pub(crate) fn check_output(path: &Path, force: bool, inputs: &[PathBuf]) -> Result<()> {
     let refused = |why: &str| Err(Error::Data(why.into()).in_file(path));
     if is_read(path, inputs) {
         return refused("is an input too; write to another file");
@@ -204,7 +226,7 @@ pub(crate) fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result
 }
 
 /// Whether writing to a path would replace something that is read.
-pub(crate) fn is_read(path: &Path, inputs: &[&Path]) -> bool {
+pub(crate) fn is_read(path: &Path, inputs: &[PathBuf]) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
     let inputs = inputs.iter().filter_map(|input| input.canonicalize().ok());
     inputs.into_iter().any(|input| path == input || is_part_of(&path, &input))
@@ -213,6 +235,6 @@ pub(crate) fn is_read(path: &Path, inputs: &[&Path]) -> bool {
 /// Whether a file is one of those that a folder is read from.
 fn is_part_of(file: &Path, folder: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let roles = ["edges.", "features.", "labels.", "values.", "split.", "ind."];
+    let roles = ["edges.", "edges_", "features.", "nodes.", "labels.", "values.", "split.", "ind."];
     file.parent() == Some(folder) && roles.iter().any(|role| name.starts_with(role))
 }

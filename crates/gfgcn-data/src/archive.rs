@@ -153,14 +153,14 @@ fn listed_members(tail: &[u8]) -> Option<usize> {
 
 /// An archive of members in order, deflated, with a fixed date so that the same data give the same
 /// bytes.
-pub(crate) fn to_bytes(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn to_bytes(members: &[(impl AsRef<str>, Vec<u8>)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Deflated)
         .large_file(members.iter().any(|(_, bytes)| bytes.len() >= u32::MAX as usize));
     let mut write = || -> zip::result::ZipResult<()> {
         for (name, bytes) in members {
-            zip.start_file(format!("{name}.npy"), options)?;
+            zip.start_file(format!("{}.npy", name.as_ref()), options)?;
             zip.write_all(bytes)?;
         }
         Ok(())

@@ -16,11 +16,21 @@ pub(crate) struct EdgeList {
 }
 
 impl EdgeList {
-    /// A graph of so many nodes.
-    ///
-    /// In an undirected one, edges that go one way only are counted in [`Repairs::symmetrized`]. A list that names no edge
-    /// in both directions may well be of undirected ones, so there they count only if others go both ways.
+    /// A graph of so many nodes. In an undirected one, edges that go one way only are counted in
+    /// [`Repairs::symmetrized`], where [that is not the habit](EdgeList::forgive_habit).
     pub(crate) fn build(
+        &self,
+        nodes: usize,
+        directed: bool,
+        reading: &Reading,
+    ) -> Result<(Graph, Repairs)> {
+        let (graph, mut repairs) = self.build_counting(nodes, directed, reading)?;
+        self.forgive_habit(&mut repairs, graph.edges());
+        Ok((graph, repairs))
+    }
+
+    /// As [`EdgeList::build`], with all edges that go one way only.
+    pub(crate) fn build_counting(
         &self,
         nodes: usize,
         directed: bool,
@@ -36,10 +46,45 @@ impl EdgeList {
             reading.holding(memory, || Graph::from_edges(nodes, edges, weights))?;
         let dropped = repairs.self_loops + repairs.duplicates + repairs.zero_weights;
         let both_ways = edges.len() - dropped - graph.edges();
-        if both_ways > 0 || self.is_matrix {
-            repairs.symmetrized = graph.edges() - both_ways;
-        }
+        repairs.symmetrized = graph.edges() - both_ways;
         Ok((graph, repairs))
+    }
+
+    /// A list that names none of its edges in both directions may well be of undirected ones: there is nothing to say.
+    pub(crate) fn forgive_habit(&self, repairs: &mut Repairs, edges: usize) {
+        if !self.is_matrix && repairs.symmetrized == edges {
+            repairs.symmetrized = 0;
+        }
+    }
+
+    /// Adds the edges of another list behind these.
+    pub(crate) fn append(&mut self, other: &EdgeList) {
+        if self.weights.is_some() || other.weights.is_some() {
+            let own = self.weights.get_or_insert_with(|| vec![1.0; self.ends.len()]);
+            match &other.weights {
+                Some(weights) => own.extend_from_slice(weights),
+                None => own.resize(own.len() + other.ends.len(), 1.0),
+            }
+        }
+        self.ends.extend_from_slice(&other.ends);
+        self.is_matrix |= other.is_matrix;
+    }
+
+    /// The edges for which `part` is true.
+    pub(crate) fn select(&self, part: impl Fn(usize) -> bool) -> EdgeList {
+        let edges: Vec<usize> = (0..self.ends.len()).filter(|&edge| part(edge)).collect();
+        let weights = self.weights.as_ref();
+        EdgeList {
+            ends: edges.iter().map(|&edge| self.ends[edge]).collect(),
+            weights: weights.map(|weights| edges.iter().map(|&edge| weights[edge]).collect()),
+            is_matrix: self.is_matrix,
+        }
+    }
+
+    /// Bytes that the list takes.
+    pub(crate) fn memory(&self) -> u64 {
+        let weight = if self.weights.is_some() { size_of::<f32>() } else { 0 };
+        ((size_of::<(u32, u32)>() + weight) * self.ends.len()) as u64
     }
 }
 
@@ -81,5 +126,23 @@ mod tests {
         let (graph, repairs) = list.build(4, true, reading).unwrap();
         assert_eq!((graph.arc_count(), repairs.symmetrized), (4, 0));
         assert_eq!((repairs.duplicates, repairs.self_loops), (1, 1));
+    }
+
+    #[test]
+    fn lists_are_joined_and_divided_with_their_weights() {
+        let list = |ends: &[(u32, u32)], weights: Option<&[f32]>| EdgeList {
+            ends: ends.to_vec(),
+            weights: weights.map(<[f32]>::to_vec),
+            is_matrix: false,
+        };
+        let mut joined = list(&[(0, 1)], None);
+        joined.append(&list(&[(1, 2)], None));
+        assert_eq!(joined.weights, None);
+        joined.append(&list(&[(2, 3)], Some(&[0.5])));
+        joined.append(&list(&[(3, 0)], None));
+        assert_eq!(joined.weights.as_deref(), Some(&[1.0, 1.0, 0.5, 1.0][..]));
+        let part = joined.select(|edge| edge % 2 == 0);
+        assert_eq!(part.ends, [(0, 1), (2, 3)]);
+        assert_eq!(part.weights.as_deref(), Some(&[1.0, 0.5][..]));
     }
 }

@@ -54,6 +54,11 @@ mod table;
 mod triplets;
 
 pub use directions::Directions;
-pub use graph_tables::{TableFiles, read_splits, read_values, write_folder, write_folder_memory};
+pub use graph_tables::{
+    EdgeFile, TableFiles, read_splits, read_values, write_folder, write_folder_memory,
+};
 pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
 pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};
+
+/// What is said of data whose nodes have no features.
+const NO_FEATURES: &str = "there are no features; only the graph tells nodes apart";

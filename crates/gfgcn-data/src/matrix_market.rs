@@ -22,10 +22,11 @@ use gfgcn::matrix::SparseMatrix;
 use gfgcn::{Error, Result};
 use std::path::Path;
 
-/// Reads an adjacency of `nodes` nodes, row i for the edges that start at node i; and what the file says of directions.
+/// Reads an adjacency, row i for the edges that start at node i; and what the file says of directions. `check` says what
+/// is wrong with a number of nodes.
 pub(crate) fn read_graph(
     path: &Path,
-    nodes: usize,
+    check: impl FnOnce(usize) -> Result<(), String>,
     reading: &Reading,
 ) -> Result<(EdgeList, Option<Said>)> {
     let mut reader = Reader::open(path, reading)?;
@@ -35,12 +36,9 @@ pub(crate) fn read_graph(
             "the matrix has {rows} rows and {columns} columns, but an adjacency is square"
         )));
     }
-    if rows != nodes {
-        return Err(reader.wrong(format!(
-            "the matrix has {rows} rows, but the features have {nodes}; its rows are the nodes \
-             in the order of the features"
-        )));
-    }
+    reader.check_rows(path)?;
+    check(rows)
+        .map_err(|problem| reader.wrong(format!("the matrix has {rows} rows, but {problem}")))?;
     let entries = reader.read(|weight| {
         if weight < 0.0 {
             return Err(format!("is {weight}, but weights must not be negative"));
@@ -64,16 +62,7 @@ pub(crate) fn read_graph(
 pub(crate) fn read_features(path: &Path, reading: &Reading) -> Result<(Features, usize)> {
     let mut reader = Reader::open(path, reading)?;
     let (rows, columns) = (reader.rows, reader.columns);
-    let length = path.metadata().map_err(|e| Error::Read(e).in_file(path))?.len();
-    if rows == 0 {
-        return Err(reader.wrong("the matrix has no rows, so there are no nodes".into()));
-    }
-    if !justify_nodes(length, rows as u64) {
-        return Err(reader.wrong(format!(
-            "{rows} rows are far more than the {length} bytes of the file are about; leave out rows \
-             without entries"
-        )));
-    }
+    reader.check_rows(path)?;
     let layout = reader.layout;
     let mut values = reader.read(|_| Ok(()))?;
     triplets::sort(&mut values);
@@ -132,6 +121,22 @@ impl Reader {
         reader.read_banner()?;
         reader.read_size()?;
         Ok(reader)
+    }
+
+    /// Checks that there are nodes, and not more than the file can be about.
+    fn check_rows(&self, path: &Path) -> Result<()> {
+        let (rows, file) = (self.rows, path.metadata());
+        let length = file.map_err(|e| Error::Read(e).in_file(path))?.len();
+        if rows == 0 {
+            return Err(self.wrong("the matrix has no rows, so there are no nodes".into()));
+        }
+        if !justify_nodes(length, rows as u64) {
+            return Err(self.wrong(format!(
+                "{rows} rows are far more than the {length} bytes of the file are about; leave out rows \
+                 without entries"
+            )));
+        }
+        Ok(())
     }
 
     /// `%%MatrixMarket matrix coordinate real general`

@@ -10,7 +10,8 @@ use gfgcn::context::{Cancel, Context, Memory};
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
 use gfgcn_data::{
-    Synthetic, SyntheticShape, TableFiles, TableFormat, npz, planetoid, read_splits, write_folder,
+    Directions, Synthetic, SyntheticShape, TableFiles, TableFormat, npz, planetoid, read_splits,
+    write_folder,
 };
 use std::fmt::Write;
 use std::fs;
@@ -63,6 +64,23 @@ fn readers(folder: &Path) -> Vec<(&'static str, Reader)> {
         let files = TableFiles::in_folder(&path(name)).unwrap().unwrap();
         readers.push((name, Box::new(move |context| files.read("data", context))));
     }
+    let directions = Directions::Kept;
+    let files = TableFiles { directions, ..TableFiles::in_folder(&path("csv")).unwrap().unwrap() };
+    readers.push(("directed", Box::new(move |context| files.read("data", context))));
+    // Ten types, and nodes that are only known by their edges.
+    let mut typed = "source,target,weight,type\n".to_owned();
+    for (from, to, _) in data.graph().edge_list() {
+        writeln!(typed, "{from},{to},{},t{}", 1 + from % 3, to % 10).unwrap();
+    }
+    fs::create_dir(path("typed")).unwrap();
+    fs::write(path("typed/edges.csv"), typed).unwrap();
+    let files =
+        TableFiles { directions, ..TableFiles::in_folder(&path("typed")).unwrap().unwrap() };
+    npz::write(&files.read("data", &Context::default()).unwrap(), &path("typed.npz"), false)
+        .unwrap();
+    readers.push(("typed", Box::new(move |context| files.read("data", context))));
+    let archive = path("typed.npz");
+    readers.push(("typed npz", Box::new(move |context| npz::read(&archive, "data", context))));
     let long = path("long.csv");
     let mut text = "id,feature,value\n".to_owned();
     for node in 0..20_000 {

@@ -91,7 +91,7 @@ fn every_way_of_pickling_gives_the_same_dataset() {
             &[
                 "1 duplicate edge entries merged",
                 "1 self-loops dropped (the propagation adds its own)",
-                "1 edges go one way only; they are used either way (--directed keeps directions)",
+                "1 edge goes one way only; it is used either way (--directed keeps directions)",
                 "1 nodes are in the graph only; kept with zero features and no label",
                 "1 nodes of the public split have no label; left out of it",
             ]

@@ -51,6 +51,7 @@ fn ridge(kernel: &str, selection: Selection, intercept: bool) -> Ridge {
 fn what_is_reserved_is_enough() {
     ids_that_are_taken_for_labels_are_asked_about();
     every_target_and_metric_is_counted();
+    many_nodes_with_few_features_take_little();
     let design = Design::from(Filter::ssgc(4, 0.05).unwrap());
     let few = data(1000, 60, 5);
     let many = data(800, 40, 300);
@@ -101,6 +102,16 @@ fn what_is_reserved_is_enough() {
             });
         }
     }
+}
+
+/// Many training nodes with few features: no system is as large as the nodes are many.
+fn many_nodes_with_few_features_take_little() {
+    let data = data(20_000, 70, 2);
+    let split = Split::all_labelled(data.labels()).unwrap();
+    let context = Context::default().with_memory(Memory::limited(0));
+    let refused = Search::default().run(&data, &split, &context);
+    let Err(Error::Memory { needed, .. }) = refused else { panic!("{refused:?}") };
+    assert!(needed < 1 << 30, "{needed} bytes");
 }
 
 /// Left-out scores are kept where a metric ranks them, or a threshold is chosen by them.

@@ -71,7 +71,7 @@ fn check_folder(folder: &Path, force: bool, input: &Path) -> Result<()> {
             Ok(())
         };
     }
-    if is_read(folder, &[input]) {
+    if is_read(folder, &[input.to_owned()]) {
         return refused("is the input too; write to another folder");
     }
     if !force && TableFiles::are_in(folder)? {
@@ -83,7 +83,7 @@ fn check_folder(folder: &Path, force: bool, input: &Path) -> Result<()> {
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let to_archive = has_extension(&arguments.to, "npz");
     if to_archive {
-        check_output(&arguments.to, arguments.force, &[&arguments.from])?;
+        check_output(&arguments.to, arguments.force, std::slice::from_ref(&arguments.from))?;
     } else {
         check_folder(&arguments.to, arguments.force, &arguments.from)?;
     }

@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let mut inputs = arguments.source.files();
-    inputs.push(&arguments.model);
+    inputs.push(arguments.model.clone());
     predictions::check_file_name(arguments.target.path())?;
     arguments.target.check(&inputs)?;
     let model = Model::load(&arguments.model)?;

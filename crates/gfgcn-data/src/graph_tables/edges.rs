@@ -1,48 +1,78 @@
-//! The edges: pairs of node ids, perhaps with a weight and whether they are directed, or a square matrix.
+//! The edges: pairs of node ids, perhaps with a weight, a type and whether they are directed, or a square matrix.
 
+use super::file_name;
 use super::nodes::NodeIds;
-use crate::directions::{Directions, Said};
+use super::relations::MAX_RELATIONS;
+use crate::directions::Said;
 use crate::edges::EdgeList;
 use crate::matrix_market;
 use crate::reading::Reading;
 use crate::table::{Cell, FileFormat, Place, Table, is_number, names};
 use gfgcn::Result;
-use gfgcn::graph::{Graph, Repairs};
 use std::path::Path;
+
+/// What a file of edges says.
+pub(super) struct Listed {
+    pub(super) edges: EdgeList,
+    /// Where edges have types.
+    pub(super) kinds: Option<Kinds>,
+    /// What it says about directions.
+    pub(super) said: Vec<Said>,
+}
+
+/// The types of edges.
+#[derive(Default)]
+pub(super) struct Kinds {
+    /// In the order in which they first came.
+    pub(super) names: Vec<String>,
+    /// Where each first came.
+    places: Vec<Place>,
+    /// The number of each edge's name.
+    pub(super) of_edge: Vec<u8>,
+}
 
 /// Reads edges in any format.
 pub(super) fn read(
     path: &Path,
-    ids: &NodeIds,
-    directions: Directions,
+    ids: &mut NodeIds,
     notes: &mut Vec<String>,
     reading: &Reading,
-) -> Result<(Graph, Repairs)> {
-    let (edges, said) = match FileFormat::of(path)? {
-        FileFormat::MatrixMarket => matrix_market::read_graph(path, ids.len(), reading)?,
+) -> Result<Listed> {
+    match FileFormat::of(path)? {
+        FileFormat::MatrixMarket => {
+            let (edges, said) = matrix_market::read_graph(path, |rows| ids.number(rows), reading)?;
+            Ok(Listed { edges, kinds: None, said: said.into_iter().collect() })
+        }
         // A NumPy array is refused there: it could be pairs or a matrix.
         FileFormat::Text { .. } | FileFormat::Parquet | FileFormat::Npy => {
-            read_table(path, ids, notes, reading)?
+            read_table(path, ids, notes, reading)
         }
-    };
-    let directed = directions.resolve(said).map_err(|e| e.in_file(path))?;
-    edges.build(ids.len(), directed, reading).map_err(|e| e.in_file(path))
+    }
 }
 
 fn read_table(
     path: &Path,
-    ids: &NodeIds,
+    ids: &mut NodeIds,
     notes: &mut Vec<String>,
     reading: &Reading,
-) -> Result<(EdgeList, Option<Said>)> {
+) -> Result<Listed> {
     let mut table = Table::open(path, names::is_source, is_header, reading)?;
     table.check_key_is_named("the columns source and target first")?;
     notes.extend(table.note_of_index());
     let columns = Columns::of(&table)?;
     let mut edges = EdgeList { weights: columns.weight.map(|_| Vec::new()), ..EdgeList::default() };
+    let mut kinds = columns.kind.map(|_| Kinds::default());
     let mut flag = Flag::default();
     while table.advance()? {
-        table.grow(size_of::<(u32, u32)>() + size_of::<f32>())?;
+        if let (Some(kinds), Some(column)) = (&mut kinds, columns.kind) {
+            let kind = kinds.read(&table, column)?;
+            // A row without ends only declares its type.
+            if table.cell(0)?.is_empty() && table.cell(1)?.is_empty() {
+                continue;
+            }
+            kinds.of_edge.push(kind);
+        }
+        table.grow(size_of::<(u32, u32)>() + size_of::<f32>() + size_of::<u8>())?;
         edges.ends.push((end(&table, 0, ids)?, end(&table, 1, ids)?));
         if let (Some(weights), Some(column)) = (&mut edges.weights, columns.weight) {
             weights.push(weight(&table, column)?);
@@ -51,17 +81,64 @@ fn read_table(
             flag.read(&table, column)?;
         }
     }
-    let said = flag.0.map(|(directed, place)| {
-        let file = path.file_name().unwrap_or_default().display();
-        Said { directed, by: format!("{place} of {file}") }
-    });
-    Ok((edges, said))
+    let mut said = Vec::new();
+    if let Some((directed, place)) = flag.0 {
+        said.push(Said { directed, by: format!("{place} of {}", file_name(path)) });
+    }
+    let is_flag = |kinds: &Kinds| !kinds.names.is_empty() && kinds.directed().all(|d| d.is_some());
+    if let Some(kinds) = kinds.take_if(|kinds| is_flag(kinds)) {
+        for (directed, place) in kinds.directed().zip(&kinds.places) {
+            let by = format!("the type on {place} of {}", file_name(path));
+            said.extend(directed.map(|directed| Said { directed, by }));
+        }
+    }
+    Ok(Listed { edges, kinds, said })
+}
+
+impl Kinds {
+    /// The number of the type in a cell.
+    fn read(&mut self, table: &Table, column: usize) -> Result<u8> {
+        let name = table.cell(column)?.text();
+        if name.is_empty() {
+            return Err(table.cell_error(column, "is empty, but every edge has a type"));
+        }
+        if let Some(known) = self.names.iter().position(|other| *other == name) {
+            return Ok(known as u8);
+        }
+        if self.names.len() == MAX_RELATIONS {
+            return Err(table.cell_error(
+                column,
+                format!(
+                    "has more than {MAX_RELATIONS} different types, {name:?} being one more; is that column \
+                     meant as the types of edges? If not, remove it"
+                ),
+            ));
+        }
+        self.names.push(name.into_owned());
+        self.places.push(table.place());
+        Ok((self.names.len() - 1) as u8)
+    }
+
+    /// For each type, whether it says that edges are directed or not.
+    fn directed(&self) -> impl Iterator<Item = Option<bool>> {
+        self.names.iter().map(|name| says_directed(name))
+    }
+}
+
+/// In some programs the type of an edge is whether it is directed.
+pub(super) fn says_directed(kind: &str) -> Option<bool> {
+    match kind.to_lowercase().as_str() {
+        "directed" => Some(true),
+        "undirected" => Some(false),
+        _ => None,
+    }
 }
 
 /// Where things stand after the two ends.
 #[derive(Default)]
 struct Columns {
     weight: Option<usize>,
+    kind: Option<usize>,
     directed: Option<usize>,
 }
 
@@ -89,13 +166,14 @@ impl Columns {
         for (column, name) in names.iter().enumerate().skip(2) {
             let known = [
                 (&mut columns.weight, names::is_weight as fn(&str) -> bool),
+                (&mut columns.kind, names::is_type),
                 (&mut columns.directed, names::is_directed),
             ];
             match known.into_iter().find(|(_, is_name)| is_name(name)) {
                 None => {
                     return Err(table.header_error(format!(
                         "column {} is called {name:?}, but after source and target there may only be \
-                         weight and directed",
+                         weight, type and directed",
                         table.position(column)
                     )));
                 }
@@ -160,18 +238,29 @@ fn is_header(first: &[String]) -> bool {
     }
 }
 
-fn end(table: &Table, column: usize, ids: &NodeIds) -> Result<u32> {
+fn end(table: &Table, column: usize, ids: &mut NodeIds) -> Result<u32> {
     let id = table.cell(column)?;
     if id.is_empty() {
         return Err(table.cell_error(column, "is empty, but an edge has two ends"));
     }
-    ids.find(&id.text()).map_err(|problem| {
-        if table.names().is_none() && table.place() == Place::Line(1) {
+    let id = id.text();
+    let first = table.names().is_none() && table.place() == Place::Line(1);
+    if first && ids.is_open() && id.parse::<i64>().is_err() {
+        return Err(table.error(format!(
+            "{id:?} may be a node or the name of a column; begin the file with a header, source,target"
+        )));
+    }
+    let (node, new) = ids.find_or_add(&id).map_err(|problem| {
+        if first {
             table.error(format!("{problem}; if this is a header, write source,target"))
         } else {
             table.error(problem)
         }
-    })
+    })?;
+    if new {
+        table.grow(2 * id.len() + NodeIds::ENTRY as usize)?;
+    }
+    Ok(node)
 }
 
 fn weight(table: &Table, column: usize) -> Result<f32> {

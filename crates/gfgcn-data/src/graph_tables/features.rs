@@ -6,8 +6,8 @@
 //! values for the same feature of a node are added up.
 //! A matrix has no ids: its nodes are called by their row.
 
-use super::arrays;
 use super::nodes::NodeIds;
+use super::{arrays, file_name};
 use crate::density::FeatureRows;
 use crate::matrix_market;
 use crate::reading::Reading;
@@ -31,6 +31,13 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
+    /// Nodes without features.
+    pub(super) fn without_features(ids: NodeIds) -> Nodes {
+        // As many as there are when all are known.
+        let features = Features::none(0);
+        Nodes { ids, features, feature_names: None, repeats: 0, as_they_came: false }
+    }
+
     /// The rows of a matrix, which has neither ids nor names.
     fn numbered(source: String, features: Features, repeats: usize) -> Nodes {
         let ids = NodeIds::rows(source, features.rows());
@@ -40,7 +47,7 @@ impl Nodes {
 
 /// Reads features in any format.
 pub(super) fn read(path: &Path, notes: &mut Vec<String>, reading: &Reading) -> Result<Nodes> {
-    let source = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let source = file_name(path);
     match FileFormat::of(path)? {
         FileFormat::MatrixMarket => {
             let (features, repeats) = matrix_market::read_features(path, reading)?;

@@ -1,12 +1,15 @@
 //! Datasets as tables: edges, features, and where known labels or values and splits.
 //!
 //! The features decide which nodes there are and in which order; the other tables refer to them
-//! by id. Ids are any text, `7` as well as `doi:10/x`, and are kept as they stand.
+//! by id. Ids are any text, `7` as well as `doi:10/x`, and are kept as they stand. Without features, a list of nodes
+//! decides; without that, the nodes are those that edges name, in the order of their ids.
 //!
 //! | table | columns | |
 //! |---|---|---|
-//! | edges | `source,target` and perhaps `weight`, `directed` | each edge once, in either direction, unless it is directed |
+//! | edges | `source,target` and perhaps `weight`, `type`, `directed` | each edge once, in either direction, unless it is directed |
+//! | edges_NAME | the same without `type` | the edges of one type, instead of a column of types |
 //! | features | `id,NAME,NAME,…` or `id,feature,value` | a row per node, or an entry per row |
+//! | nodes | `id` | all nodes, where there are no features |
 //! | labels | `id,label` | a missing row, an empty label, `-1`, `nan`, `NA`, `null`, `None`, `?` mean unlabelled |
 //! | values | `id,NAME,NAME,…` | numbers, in place of labels; a missing row, or one with nothing in it, means unknown |
 //! | split | `id,split` and perhaps `split_2`, … | `train`, `val` or `test`; a missing row or empty part: in none |
@@ -24,17 +27,22 @@ mod edges;
 mod features;
 mod nodes;
 mod parts;
+mod relations;
 mod splits;
 mod values;
 mod write;
 
+pub(crate) use relations::check_count as check_relation_count;
 pub use write::{write_folder, write_folder_memory};
 
+use crate::NO_FEATURES;
 use crate::directions::{Directions, note_repairs};
 use crate::reading::Reading;
 use crate::table::FileFormat;
+use features::Nodes;
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels, Values};
+use gfgcn::features::Features;
 use gfgcn::files::check_parts;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
@@ -44,10 +52,12 @@ use std::path::{Path, PathBuf};
 /// The tables of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableFiles {
-    /// Pairs of node ids, or a square matrix (`.mtx`).
-    pub edges: PathBuf,
-    /// Features of every node with its id, or a matrix (`.mtx`, `.npy`).
-    pub features: PathBuf,
+    /// One at least.
+    pub edges: Vec<EdgeFile>,
+    /// Features of every node with its id, or a matrix (`.mtx`, `.npy`); nodes may have none.
+    pub features: Option<PathBuf>,
+    /// The ids of all nodes, where there are no features and some nodes have no edges.
+    pub nodes: Option<PathBuf>,
     /// Labels of some nodes with their ids, or of every node in order (`.npy`).
     pub labels: Option<PathBuf>,
     /// Values of some nodes with their ids, in place of labels.
@@ -58,17 +68,33 @@ pub struct TableFiles {
     pub directions: Directions,
 }
 
+/// Pairs of node ids, or a square matrix (`.mtx`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeFile {
+    /// The file.
+    pub path: PathBuf,
+    /// What its edges are called, where there are several kinds in several files.
+    pub relation: Option<String>,
+}
+
+impl From<PathBuf> for EdgeFile {
+    fn from(path: PathBuf) -> Self {
+        EdgeFile { path, relation: None }
+    }
+}
+
 impl TableFiles {
     /// Edges and features, and nothing else.
     pub fn new(edges: impl Into<PathBuf>, features: impl Into<PathBuf>) -> TableFiles {
-        TableFiles { edges: edges.into(), features: features.into(), ..TableFiles::default() }
+        let edges = vec![EdgeFile::from(edges.into())];
+        TableFiles { edges, features: Some(features.into()), ..TableFiles::default() }
     }
 
-    /// Finds `edges`, `features`, `labels`, `values` and `split` in a folder, with any extension that is
-    /// read; `None` if there are no edges. Where there are labels, values are not read.
+    /// Finds `edges` (or `edges_NAME`, …), `features` (or `nodes`), `labels`, `values` and `split` in a folder, with any
+    /// extension that is read; `None` if there are no edges. Where there are labels, values are not read.
     ///
     /// # Errors
-    /// A folder that is not there, edges without features, two files for the same table, or files that do not belong
+    /// A folder that is not there, two files for the same table, or files that do not belong
     /// together by the manifest that gfgcn wrote with them.
     pub fn in_folder(folder: &Path) -> Result<Option<TableFiles>> {
         let metadata = folder.metadata().map_err(|e| Error::Read(e).in_file(folder))?;
@@ -77,23 +103,22 @@ impl TableFiles {
                 Error::Data("is a file, but a folder is needed here".into()).in_file(folder)
             );
         }
-        let Some(edges) = the_only(folder, Role::Edges)? else { return Ok(None) };
-        let Some(features) = the_only(folder, Role::Features)? else {
-            return Err(Error::Data(format!(
-                "there is {:?} but no table of features beside it; it is needed to say which \
-                 nodes there are",
-                edges.file_name().unwrap_or_default()
-            ))
-            .in_file(folder));
+        let edges = edge_files(folder)?;
+        if edges.is_empty() {
+            return Ok(None);
+        }
+        let features = the_only(folder, Role::Features)?;
+        let nodes = match features {
+            Some(_) => None,
+            None => the_only(folder, Role::Nodes)?,
         };
         let labels = the_only(folder, Role::Labels)?;
         let values = the_only(folder, Role::Values)?;
         let split = the_only(folder, Role::Split)?;
-        let used =
-            [Some(&edges), Some(&features), labels.as_ref(), values.as_ref(), split.as_ref()];
-        let used: Vec<&Path> = used.into_iter().flatten().map(PathBuf::as_path).collect();
-        check_parts(folder, &used)?;
-        Ok(Some(TableFiles { edges, features, labels, values, split, ..TableFiles::default() }))
+        let files =
+            TableFiles { edges, features, nodes, labels, values, split, ..TableFiles::default() };
+        check_parts(folder, &files.paths())?;
+        Ok(Some(files))
     }
 
     /// Whether a folder holds a table of edges, sound or not.
@@ -104,6 +129,13 @@ impl TableFiles {
         Ok(!Role::Edges.candidates(folder)?.is_empty())
     }
 
+    /// All files.
+    pub fn paths(&self) -> Vec<&Path> {
+        let edges = self.edges.iter().map(|file| &file.path);
+        let others = [&self.features, &self.nodes, &self.labels, &self.values, &self.split];
+        edges.chain(others.into_iter().flatten()).map(PathBuf::as_path).collect()
+    }
+
     /// Reads the tables into a dataset of the given name.
     ///
     /// # Errors
@@ -111,13 +143,17 @@ impl TableFiles {
     pub fn read(&self, name: &str, context: &Context) -> Result<Dataset> {
         let reading = &Reading::under(context)?;
         let mut notes = Vec::new();
-        let nodes = features::read(&self.features, &mut notes, reading)?;
-        let ids = &nodes.ids;
-        let (graph, repairs) = edges::read(&self.edges, ids, self.directions, &mut notes, reading)?;
+        let mut nodes = self.read_nodes(&mut notes, reading)?;
+        let (graph, repairs) =
+            relations::read(&self.edges, &mut nodes.ids, self.directions, &mut notes, reading)?;
         if graph.edges() == 0 {
-            let file = self.edges.file_name().unwrap_or_default().to_string_lossy();
-            notes.push(format!("{file} has no edges; every node stands alone"));
+            notes.push(format!("{} has no edges; every node stands alone", self.edges_name()));
         }
+        if self.features.is_none() {
+            nodes.features = Features::none(graph.nodes());
+            notes.push(NO_FEATURES.into());
+        }
+        let ids = &nodes.ids;
         let targets = match (&self.labels, &self.values) {
             (Some(path), values) => {
                 notes.extend(values.as_deref().map(note_of_unread));
@@ -133,8 +169,8 @@ impl TableFiles {
         let dataset = Dataset::new(name, graph, nodes.features, targets)?;
         let dataset = note_repairs(dataset, &repairs).with_added_up(nodes.repeats);
         let mut dataset = notes.into_iter().fold(dataset, Dataset::with_note);
-        if let Some(names) = nodes.feature_names {
-            dataset = dataset.with_feature_names(names).map_err(|e| e.in_file(&self.features))?;
+        if let (Some(names), Some(features)) = (nodes.feature_names, &self.features) {
+            dataset = dataset.with_feature_names(names).map_err(|e| e.in_file(features))?;
         }
         if nodes.as_they_came {
             dataset = dataset.with_features_as_they_came();
@@ -144,6 +180,30 @@ impl TableFiles {
             dataset = dataset.with_node_ids(ids)?;
         }
         dataset.with_splits(splits)
+    }
+
+    /// What says which nodes there are.
+    fn read_nodes(&self, notes: &mut Vec<String>, reading: &Reading) -> Result<Nodes> {
+        let ids = match (&self.features, &self.nodes) {
+            (Some(features), None) => return features::read(features, notes, reading),
+            (None, Some(list)) => NodeIds::read(list, notes, reading)?,
+            (None, None) => NodeIds::of_edges(self.edges_name()),
+            (Some(features), Some(_)) => {
+                return Err(Error::Data(
+                    "says which nodes there are, so there can be no other list of them".into(),
+                )
+                .in_file(features));
+            }
+        };
+        Ok(Nodes::without_features(ids))
+    }
+
+    /// What messages call the edges.
+    fn edges_name(&self) -> String {
+        match &self.edges[..] {
+            [only] => file_name(&only.path),
+            several => format!("any of the {} files of edges", several.len()),
+        }
     }
 }
 
@@ -178,19 +238,22 @@ fn note_of_unread(values: &Path) -> String {
 enum Role {
     Edges,
     Features,
+    Nodes,
     Labels,
     Values,
     Split,
 }
 
 impl Role {
-    const ALL: [Role; 5] = [Role::Edges, Role::Features, Role::Labels, Role::Values, Role::Split];
+    const ALL: [Role; 6] =
+        [Role::Edges, Role::Features, Role::Nodes, Role::Labels, Role::Values, Role::Split];
 
     /// The name of the file without its extension.
     fn stem(self) -> &'static str {
         match self {
             Role::Edges => "edges",
             Role::Features => "features",
+            Role::Nodes => "nodes",
             Role::Labels => "labels",
             Role::Values => "values",
             Role::Split => "split",
@@ -199,33 +262,91 @@ impl Role {
 
     /// The files of a folder that could play this role.
     fn candidates(self, folder: &Path) -> Result<Vec<PathBuf>> {
-        let matrices: &[&str] = match self {
-            Role::Edges => &["mtx", "mtx.gz"],
-            Role::Features => &["mtx", "mtx.gz", "npy"],
-            Role::Labels => &["npy"],
-            Role::Values | Role::Split => &[],
-        };
         let mut found = Vec::new();
-        for extension in FileFormat::TABLE_EXTENSIONS.iter().chain(matrices) {
+        for extension in self.extensions() {
             let path = folder.join(format!("{}.{extension}", self.stem()));
             if path.try_exists().map_err(|e| Error::Read(e).in_file(&path))? {
                 found.push(path);
             }
         }
+        if self == Role::Edges {
+            found.extend(files_of_relations(folder)?.into_iter().map(|(_, path)| path));
+        }
         Ok(found)
+    }
+
+    /// The extensions a file may have that plays this role.
+    fn extensions(self) -> impl Iterator<Item = &'static str> {
+        let matrices: &[&str] = match self {
+            Role::Edges => &["mtx", "mtx.gz"],
+            Role::Features => &["mtx", "mtx.gz", "npy"],
+            Role::Labels => &["npy"],
+            Role::Nodes | Role::Values | Role::Split => &[],
+        };
+        FileFormat::TABLE_EXTENSIONS.iter().chain(matrices).copied()
     }
 }
 
+/// The edges of a folder. Those in `edges` are a type of their own beside those in `edges_NAME`.
+fn edge_files(folder: &Path) -> Result<Vec<EdgeFile>> {
+    let named = files_of_relations(folder)?;
+    let plain = Role::Edges.candidates(folder)?.into_iter();
+    let plain: Vec<PathBuf> =
+        plain.filter(|path| named.iter().all(|(_, other)| other != path)).collect();
+    let plain = only_one(folder, Role::Edges.stem(), plain)?;
+    if named.is_empty() {
+        return Ok(plain.into_iter().map(EdgeFile::from).collect());
+    }
+    let mut files: Vec<EdgeFile> = Vec::new();
+    for (relation, path) in named {
+        if let Some(other) = files.iter().find(|file| file.relation.as_ref() == Some(&relation)) {
+            let what = format!("{}_{relation}", Role::Edges.stem());
+            only_one(folder, &what, vec![other.path.clone(), path.clone()])?;
+        }
+        files.push(EdgeFile { path, relation: Some(relation) });
+    }
+    let relation = Some(Role::Edges.stem().to_owned());
+    files.extend(plain.map(|path| EdgeFile { path, relation }));
+    Ok(files)
+}
+
+/// The files of a folder that hold the edges of one type by their name, sorted.
+fn files_of_relations(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let failed = |error| Error::Read(error).in_file(folder);
+    let mut found = Vec::new();
+    let Ok(entries) = folder.read_dir() else { return Ok(found) };
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(rest) = name.and_then(|name| name.strip_prefix("edges_")) else { continue };
+        let mut endings = Role::Edges.extensions();
+        let relation = endings.find_map(|ending| rest.strip_suffix(ending)?.strip_suffix('.'));
+        if let Some(relation) = relation.filter(|relation| !relation.is_empty()) {
+            found.push((relation.to_owned(), path));
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
 fn the_only(folder: &Path, role: Role) -> Result<Option<PathBuf>> {
-    let found = role.candidates(folder)?;
+    only_one(folder, role.stem(), role.candidates(folder)?)
+}
+
+/// The only one of some files, if there is one.
+fn only_one(folder: &Path, what: &str, found: Vec<PathBuf>) -> Result<Option<PathBuf>> {
     match found.as_slice() {
         [first, second, ..] => Err(Error::Data(format!(
-            "both {:?} and {:?} could be the {}; remove or rename one",
+            "both {:?} and {:?} could be the {what}; remove or rename one",
             first.file_name().unwrap_or_default(),
             second.file_name().unwrap_or_default(),
-            role.stem()
         ))
         .in_file(folder)),
         _ => Ok(found.into_iter().next()),
     }
+}
+
+/// What messages call a file.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

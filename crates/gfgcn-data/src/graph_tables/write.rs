@@ -1,12 +1,15 @@
 //! Writing a dataset as a folder of tables that reads back as the same dataset.
 
+use super::edges::says_directed;
 use super::parts::is_unlabelled;
-use super::{Role, splits};
+use super::{Role, check_relation_count, splits};
 use crate::density::is_sparse;
+use crate::directions::has_directions;
 use crate::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
 use gfgcn::data::{Dataset, LabelSets, Labels, Targets, Values};
 use gfgcn::features::Features;
 use gfgcn::files::{NewFolder, check_absent, listed_parts};
+use gfgcn::graph::Graph;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
@@ -16,14 +19,14 @@ use std::path::{Path, PathBuf};
 /// Writes the tables of a dataset into a folder, which is made if it is not there, with a manifest that proves that they
 /// belong together. At every moment the folder is the old or the new one as a whole; other files in it stay.
 ///
-/// The features are written long if they are sparse, wide otherwise; labels and splits only where
-/// there are any. Nodes without ids and features without names are called `0`, `1`, …. What is
+/// The features are written long if they are sparse, wide otherwise, and in their place a list of nodes where there are
+/// none; labels and splits only where there are any. Directed edges have a column that says so, relations one of types. Nodes without ids and features without names are called `0`, `1`, …. What is
 /// written reads back with the same graph, values, labels, ids and splits.
 ///
 /// # Errors
 /// Tables that are there already (unless `overwrite`), or that gfgcn did not write and that would be mixed with the new
-/// ones when read back (always); an empty id or name, or a class whose name means "unlabelled". All of
-/// this is found before anything is written.
+/// ones when read back (always); an empty id or name, a class whose name means "unlabelled", or a graph with other edges
+/// than its relations have together. All of this is found before anything is written.
 pub fn write_folder(
     dataset: &Dataset,
     folder: &Path,
@@ -40,10 +43,13 @@ pub fn write_folder(
     check_names("feature", &features)?;
     check_targets(dataset, &ids)?;
     dataset.splits().iter().try_for_each(Split::check_train)?;
-    let mut tables = vec![
-        (Role::Edges, edge_columns(dataset, &ids)),
-        (Role::Features, feature_columns(dataset.features(), &ids, &features)),
-    ];
+    check_relations(dataset.graph())?;
+    let mut tables = vec![(Role::Edges, edge_columns(dataset.graph(), &ids))];
+    if dataset.features().is_empty() {
+        tables.push((Role::Nodes, vec![Column::text("id", ids.iter().map(|id| &**id))]));
+    } else {
+        tables.push((Role::Features, feature_columns(dataset.features(), &ids, &features)));
+    }
     match dataset.targets() {
         Targets::Classes(labels) if labels.classes().is_empty() => {}
         Targets::Classes(labels) => tables.push((Role::Labels, label_columns(labels, &ids))),
@@ -84,7 +90,14 @@ pub fn write_folder_memory(dataset: &Dataset) -> u64 {
     let text = size_of::<Cow<str>>() as u64;
     // A table is columns of texts and numbers. Features are long, with a row for each feature and node at least, or wide.
     let long = (entries + columns + nodes) * (2 * 16 + 2 * text + 4);
-    let edges = dataset.graph().edges() as u64 * (2 * text + 4);
+    let graph = dataset.graph();
+    let arcs = |graph: &Graph| (1 + u64::from(graph.is_directed())) * graph.edges() as u64;
+    let relations = graph.relations().iter().map(|relation| arcs(relation.graph()));
+    // With type and flag. Relations are put together once more, to compare.
+    let edges = match graph.relations() {
+        [] => arcs(graph) * (3 * text + 4),
+        _ => 2 * relations.sum::<u64>() * (4 * text + 4 + 12) + graph.memory(),
+    };
     let wide = nodes * columns * 4 + nodes * text;
     // The names of nodes and features, and those of the tables' rows again.
     let names = (nodes + columns) * (text + 24) + 4 * nodes * text;
@@ -135,17 +148,78 @@ fn check_labels(names: &[String]) -> Result<()> {
     }
 }
 
-fn edge_columns<'a>(dataset: &Dataset, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
-    let graph = dataset.graph();
-    let id = |node: usize| Cow::Borrowed(&*ids[node]);
-    let mut columns = vec![
-        Column::text("source", graph.edge_list().map(|(from, _, _)| id(from))),
-        Column::text("target", graph.edge_list().map(|(_, to, _)| id(to))),
-    ];
-    if graph.is_weighted() {
-        let weights = graph.edge_list().map(|(_, _, weight)| weight).collect();
+/// Edges of a graph as they are written: each once, or, where any are directed, every arc.
+fn listed<'g>(
+    graph: &'g Graph,
+    directed: bool,
+) -> Box<dyn Iterator<Item = (usize, usize, f32)> + 'g> {
+    if directed { Box::new(graph.arc_list()) } else { Box::new(graph.edge_list()) }
+}
+
+/// A table has the edges of each type, and all of them are the graph.
+fn check_relations(graph: &Graph) -> Result<()> {
+    if graph.relations().is_empty() {
+        return Ok(());
+    }
+    check_relation_count(graph.relations().len())?;
+    let names: Vec<Cow<str>> = graph.relations().iter().map(|r| Cow::Borrowed(r.name())).collect();
+    check_names("relation", &names)?;
+    if names.iter().all(|name| says_directed(name).is_some()) {
+        return Err(Error::Data(format!(
+            "a relation is called {:?}, which means something else in a table; give it another name",
+            names[0]
+        )));
+    }
+    let (mut ends, mut weights) = (Vec::new(), Vec::new());
+    for relation in graph.relations() {
+        for (from, to, weight) in relation.graph().arc_list() {
+            ends.push((from as u32, to as u32));
+            weights.push(weight);
+        }
+    }
+    let (all, _) = Graph::from_arcs(graph.nodes(), &ends, Some(&weights))?;
+    if all.arc_count() == graph.arc_count() && all.arc_list().eq(graph.arc_list()) {
+        return Ok(());
+    }
+    Err(Error::Data(
+        "the graph has other edges than its relations together, which tables cannot hold; write an .npz \
+         archive instead"
+            .into(),
+    ))
+}
+
+fn edge_columns<'a>(graph: &'a Graph, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
+    let directed = has_directions(graph);
+    let (mut sources, mut targets) = (Vec::new(), Vec::new());
+    let (mut weights, mut types) = (Vec::new(), Vec::new());
+    let mut push = |from: &'a str, to: &'a str, weight: f32, of: &'a str| {
+        sources.push(from);
+        targets.push(to);
+        weights.push(weight);
+        types.push(of);
+    };
+    if graph.relations().is_empty() {
+        let edges = listed(graph, directed);
+        edges.for_each(|(from, to, weight)| push(&ids[from], &ids[to], weight, ""));
+    }
+    for relation in graph.relations() {
+        let edges = listed(relation.graph(), directed);
+        edges.for_each(|(from, to, weight)| push(&ids[from], &ids[to], weight, relation.name()));
+        if relation.graph().edges() == 0 {
+            // A row without ends only declares its type.
+            push("", "", 1.0, relation.name());
+        }
+    }
+    let weighted = weights.iter().any(|&weight| weight != 1.0);
+    let flags = directed.then(|| vec!["true"; sources.len()]);
+    let mut columns = vec![Column::text("source", sources), Column::text("target", targets)];
+    if weighted {
         columns.push(Column::new("weight", ColumnData::Float(weights)));
     }
+    if !graph.relations().is_empty() {
+        columns.push(Column::text("type", types));
+    }
+    columns.extend(flags.map(|flags| Column::text("directed", flags)));
     columns
 }
 

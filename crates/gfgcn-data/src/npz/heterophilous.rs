@@ -2,7 +2,7 @@
 //!
 //! | members | meaning |
 //! |---|---|
-//! | `node_features` | nodes × features, dense; held sparse where most are zero |
+//! | `node_features` | nodes × features, dense; held sparse where most are zero; may be absent |
 //! | `node_labels` | one integer per node, −1 for unlabelled |
 //! | `edges` | edges × 2, the numbers of their ends |
 //! | `train_masks`, `val_masks`, `test_masks` | splits × nodes, optional; as in [`super::splits`] |
@@ -13,6 +13,7 @@
 //! made undirected, that is said.
 
 use super::{Members, check_dimensions, named};
+use crate::NO_FEATURES;
 use crate::density::FeatureRows;
 use crate::directions::{Directions, note_repairs};
 use crate::edges::EdgeList;
@@ -41,8 +42,16 @@ pub(super) fn read<R: Read + Seek>(
     directions: Directions,
 ) -> Result<Dataset> {
     let missing = |member: &str| Error::Format(format!("member {member} is missing"));
-    let features = members.features()?.ok_or_else(|| missing(FEATURES))?;
+    let features = members.features()?;
+    let labels = members.labels(LABELS, None)?.ok_or_else(|| missing(LABELS))?;
+    if labels.is_empty() {
+        return Err(Error::Format(format!(
+            "member {LABELS} has no entries, so there are no nodes"
+        )));
+    }
+    let features = features.unwrap_or_else(|| Features::none(labels.len()));
     let nodes = features.rows();
+    Error::check_size(format!("entries of {LABELS} (one per node)"), nodes, labels.len())?;
     let edges = members.edges(nodes)?.ok_or_else(|| missing(EDGES))?;
     let directed = directions.resolve(members.said_directions()?)?;
     let edges = EdgeList { ends: edges, ..EdgeList::default() };
@@ -53,10 +62,11 @@ pub(super) fn read<R: Read + Seek>(
     if graph.edges() == 0 {
         members.notes.push(format!("member {EDGES} has no edges; every node stands alone"));
     }
-    let labels = members.labels(LABELS, None)?.ok_or_else(|| missing(LABELS))?;
-    Error::check_size(format!("entries of {LABELS} (one per node)"), nodes, labels.len())?;
     let splits = members.splits(nodes)?;
     members.note_unread();
+    if features.is_empty() {
+        members.notes.push(NO_FEATURES.into());
+    }
     let dataset = Dataset::new(name, graph, features, labels)?;
     let dataset = note_repairs(dataset, &repairs).with_splits(splits)?;
     Ok(members.notes.into_iter().fold(dataset, Dataset::with_note))

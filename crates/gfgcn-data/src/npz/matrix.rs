@@ -99,6 +99,13 @@ impl<R: Read + Seek> Members<R> {
         })
     }
 
+    /// Whether any member is a part of the features.
+    pub(super) fn has_features(&self) -> bool {
+        let names = self.archive.names().iter();
+        let mut rest = names.filter_map(|name| name.strip_prefix("attr"));
+        rest.any(|rest| rest.starts_with(['_', '.']) && rest != "_names")
+    }
+
     fn sparse(&mut self, stem: &str) -> Result<RawMatrix> {
         let missing = |part: &str| Error::Format(format!("member {stem}{part} is missing"));
         let length = self.archive.length();

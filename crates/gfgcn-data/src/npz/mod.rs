@@ -5,7 +5,8 @@
 //! | `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape` | adjacency in compressed rows; or `adj_matrix`, dense |
 //! | `directed` | one truth value: whether row i of the adjacency is for the edges that start at node i; optional |
 //! | `adj_symmetric` | one true value where each undirected edge is stored in one direction only; optional |
-//! | `attr_data`, `attr_indices`, `attr_indptr`, `attr_shape` | features in compressed rows; or `attr_matrix`, dense |
+//! | `relation_names` | text: the types of edges, optional; then `relation_0_data`, …, as for the adjacency, are the edges of the first |
+//! | `attr_data`, `attr_indices`, `attr_indptr`, `attr_shape` | features in compressed rows; or `attr_matrix`, dense; may be absent |
 //! | `labels` | one integer per node, −1 for unlabelled; may be absent |
 //! | `class_names`, `node_names`, `attr_names` | text, optional |
 //! | `train_idx`, `val_idx`, `test_idx` | the split, optional; or `train_mask`, … or, of several splits, `train_masks`, … |
@@ -14,7 +15,7 @@
 //!
 //! | members | meaning |
 //! |---|---|
-//! | `node_features` | nodes × features |
+//! | `node_features` | nodes × features; may be absent |
 //! | `node_labels` | one integer per node, −1 for unlabelled |
 //! | `edges` | edges × 2: the ends of each, once or in both directions |
 //! | `train_masks`, `val_masks`, `test_masks` | splits × nodes, optional |
@@ -25,8 +26,10 @@
 
 mod heterophilous;
 mod matrix;
+mod relations;
 mod splits;
 
+use crate::NO_FEATURES;
 use crate::archive::{self, Archive};
 use crate::classes;
 use crate::directions::{Directions, Said, has_directions, note_repairs};
@@ -40,6 +43,7 @@ use gfgcn::graph::Graph;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use matrix::RawMatrix;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
@@ -108,7 +112,11 @@ fn from_source(
     if halved {
         repairs.symmetrized = 0;
     }
-    let (features, repeats) = members.matrix("attr", "the features", RawMatrix::into_features)?;
+    let graph = members.relations(graph, directed, &mut repairs)?;
+    let (features, repeats) = match members.has_features() {
+        true => members.matrix("attr", "the features", RawMatrix::into_features)?,
+        false => (Features::none(graph.nodes()), 0),
+    };
     let class_names = members.texts("class_names")?;
     let labels = members.labels("labels", class_names.as_deref())?;
     let labels = labels.unwrap_or_else(|| Labels::none(graph.nodes()));
@@ -116,6 +124,9 @@ fn from_source(
     let node_names = members.texts("node_names")?;
     let feature_names = members.texts("attr_names")?;
     members.note_unread();
+    if features.is_empty() {
+        members.notes.push(NO_FEATURES.into());
+    }
 
     let dataset = Dataset::new(name, graph, features, labels)?;
     let mut dataset = note_repairs(dataset, &repairs).with_added_up(repeats).with_splits(splits)?;
@@ -173,7 +184,7 @@ pub fn to_bytes(dataset: &Dataset) -> Vec<u8> {
     archive::to_bytes(&members_of(dataset))
 }
 
-fn members_of(dataset: &Dataset) -> Vec<(&'static str, Vec<u8>)> {
+fn members_of(dataset: &Dataset) -> Vec<(Cow<'static, str>, Vec<u8>)> {
     let graph = dataset.graph();
     let mut members: Vec<(&'static str, Vec<u8>)> = Vec::new();
     let [data, indices, offsets, shape] = rows_of(graph);
@@ -185,6 +196,7 @@ fn members_of(dataset: &Dataset) -> Vec<(&'static str, Vec<u8>)> {
         members.push(("directed", npy::encode("|b1", &[], &[1])));
     }
     match dataset.features() {
+        none if none.is_empty() => {}
         Features::Dense(m) => {
             members.push(("attr_matrix", floats(&[m.rows(), m.cols()], m.as_slice())));
         }
@@ -207,7 +219,8 @@ fn members_of(dataset: &Dataset) -> Vec<(&'static str, Vec<u8>)> {
         members.push(("attr_names", npy::encode_texts(names)));
     }
     members.extend(splits::members_of(dataset));
-    members
+    let members = members.into_iter().map(|(name, array)| (Cow::Borrowed(name), array));
+    members.chain(relations::members_of(graph)).collect()
 }
 
 /// The arrays of an adjacency in compressed rows: weights, ends, offsets and shape.
@@ -228,7 +241,7 @@ fn rows_of(graph: &Graph) -> [Vec<u8>; 4] {
 pub(crate) fn write_members(
     path: &Path,
     overwrite: bool,
-    members: &[(&str, Vec<u8>)],
+    members: &[(impl AsRef<str>, Vec<u8>)],
 ) -> Result<()> {
     let bytes = archive::to_bytes(members);
     write_atomically(path, overwrite, |file| std::io::Write::write_all(file, &bytes))

@@ -6,6 +6,7 @@ const SOURCES: [&str; 10] =
 const TARGETS: [&str; 12] =
     ["target", "tgt", "dst", "dest", "to", "v", "node2", "id2", "n2", "tail", "end", "cited"];
 const WEIGHTS: [&str; 4] = ["weight", "weights", "edgeweight", "w"];
+const TYPES: [&str; 4] = ["type", "edgetype", "relation", "relationtype"];
 const DIRECTED: [&str; 2] = ["directed", "isdirected"];
 const LABELS: [&str; 9] =
     ["label", "labels", "class", "target", "y", "category", "subject", "topic", "community"];
@@ -49,6 +50,11 @@ pub(crate) fn are_ends(first: &str, second: &str) -> bool {
 /// Whether a column of this name holds edge weights.
 pub(crate) fn is_weight(name: &str) -> bool {
     WEIGHTS.contains(&plain(name).as_str())
+}
+
+/// Whether a column of this name holds the types of edges.
+pub(crate) fn is_type(name: &str) -> bool {
+    TYPES.contains(&plain(name).as_str())
 }
 
 /// Whether a column of this name says whether edges are directed.

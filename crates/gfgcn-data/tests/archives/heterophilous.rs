@@ -189,8 +189,7 @@ fn bad_members_are_named_with_the_place_and_the_value() {
     };
     let labels = |values: &[f64]| plain().with("node_labels", vector("<f8", values));
     for (name, arrays, fragments) in [
-        ("no features", plain().without("node_features"), &["node_features is missing"][..]),
-        ("no edges", plain().without("edges"), &["edges is missing"]),
+        ("no edges", plain().without("edges"), &["edges is missing"][..]),
         ("no labels", plain().without("node_labels"), &["node_labels is missing"]),
         ("no test part", plain().without("test_"), &["test_masks is missing"]),
         ("past the last node", with_end("<i8", 5.0), &["edges", "row 2", "node 5", "0 to 4"]),

@@ -12,6 +12,7 @@ mod heterophilous;
 mod npy;
 mod other_programs;
 mod refused;
+mod relations;
 mod round_trip;
 mod splits;
 #[path = "../zip/mod.rs"]

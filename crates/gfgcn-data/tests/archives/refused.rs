@@ -479,9 +479,9 @@ fn files_that_are_none_are_refused() {
     fs::create_dir(folder.path().join("folder.npz")).unwrap();
     assert!(error("folder.npz").to_string().contains("is a folder"));
     let path = folder.path().join("bad.npz");
-    fs::write(&path, Arrays::small().without("attr").stored()).unwrap();
+    fs::write(&path, Arrays::small().without("adj").stored()).unwrap();
     let error = error("bad.npz");
-    assert!(error.to_string().contains("bad.npz: the features"), "{error}");
+    assert!(error.to_string().contains("bad.npz: the graph"), "{error}");
     assert!(!error.is_machine_failure());
 }
 

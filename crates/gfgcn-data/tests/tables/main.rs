@@ -5,6 +5,7 @@ mod accepted;
 mod allocation;
 mod arrays;
 mod directed;
+mod featureless;
 mod matrix_market;
 #[path = "../npy/mod.rs"]
 mod npy;
@@ -14,6 +15,7 @@ mod refused;
 mod repeatable;
 mod round_trip;
 mod targets;
+mod typed;
 
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;

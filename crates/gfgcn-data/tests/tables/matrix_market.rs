@@ -110,7 +110,7 @@ fn malformed_matrices_are_refused_with_their_line() {
         ("negative size", "{}3 3 -1\n", &["line 2", "-1"]),
         ("over 32 bits", "{}4294967296 4294967296 0\n", &["line 2", "32 bits"]),
         ("not square", "{}3 4 0\n", &["line 2", "3 rows and 4 columns", "square"]),
-        ("other nodes", "{}4 4 0\n", &["line 2", "4 rows", "features have 3"]),
+        ("other nodes", "{}4 4 0\n", &["line 2", "4 rows", "3 nodes in features.csv"]),
         ("too few", "{}3 3 3\n1 2 1\n1 3 1\n", &["line 4", "after 2 entries", "3 were promised"]),
         ("absurd count", "{}3 3 18446744073709551615\n1 2 1\n", &["line 3", "1844674407370955161"]),
         ("too many", "{}3 3 1\n1 2 1\n1 3 1\n", &["line 4", "more entries than the 1"]),

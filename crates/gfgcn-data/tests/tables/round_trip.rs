@@ -43,12 +43,15 @@ fn value() -> impl Strategy<Value = f32> {
     prop_oneof![finite, odd]
 }
 
-/// Dense or sparse features in which a value is there as often as `filled` says.
+/// Dense or sparse features in which a value is there as often as `filled` says; none if there are no columns.
 fn features(rows: usize, cols: usize) -> impl Strategy<Value = Features> {
     let cell = |filled: f64| prop::option::weighted(filled, value());
     let cells = prop::sample::select(vec![0.1, 0.9])
         .prop_flat_map(move |filled| prop::collection::vec(cell(filled), rows * cols));
     (cells, any::<bool>()).prop_map(move |(cells, dense)| {
+        if cols == 0 {
+            return Features::none(rows);
+        }
         if dense {
             let cells = cells.into_iter().map(Option::unwrap_or_default).collect();
             return Features::dense(Matrix::from_rows(rows, cols, cells).unwrap()).unwrap();
@@ -66,18 +69,29 @@ fn features(rows: usize, cols: usize) -> impl Strategy<Value = Features> {
     })
 }
 
+/// Types of edges, in the order in which they are read.
+const TYPES: [&str; 4] = ["9", "a,\"b", "b c", "語 🦀"];
+
+/// Directed or not, with types or without.
 fn graph(nodes: usize) -> impl Strategy<Value = Graph> {
     let end = move || 0..nodes as u32;
     let weight = prop_oneof![Just(1.0), value().prop_map(f32::abs)];
-    prop::collection::vec((end(), end(), weight), 0..12).prop_map(move |edges| {
-        let ends: Vec<_> = edges.iter().map(|&(from, to, _)| (from, to)).collect();
-        let weights: Vec<_> = edges.iter().map(|&(_, _, weight)| weight).collect();
-        Graph::from_edges(nodes, &ends, Some(&weights)).unwrap().0
+    let edges = prop::collection::vec((end(), end(), weight, 0..TYPES.len()), 0..12);
+    (edges, any::<bool>(), 0..=TYPES.len()).prop_map(move |(edges, directed, types)| {
+        let of_types = |part: &dyn Fn(usize) -> bool| {
+            let edges = edges.iter().filter(|edge| part(edge.3 % types.max(1)));
+            let ends: Vec<_> = edges.clone().map(|&(from, to, ..)| (from, to)).collect();
+            let weights: Vec<_> = edges.map(|&(_, _, weight, _)| weight).collect();
+            let build = if directed { Graph::from_arcs } else { Graph::from_edges };
+            build(nodes, &ends, Some(&weights)).unwrap().0
+        };
+        let relations = (0..types).map(|kind| (TYPES[kind].into(), of_types(&|k| k == kind)));
+        of_types(&|_| true).with_relations(relations.collect()).unwrap()
     })
 }
 
 fn labels(nodes: usize) -> impl Strategy<Value = Labels> {
-    let named = name().prop_filter("means unlabelled", |name| name != "-1");
+    let named = name().prop_filter("means unlabelled", |name| name != "-1" && name != "?");
     prop::collection::vec(prop::option::of(named), nodes)
         .prop_map(|names| Labels::from_names(&names))
 }
@@ -94,7 +108,7 @@ fn split(nodes: usize) -> impl Strategy<Value = Option<Split>> {
 }
 
 fn dataset() -> impl Strategy<Value = Dataset> {
-    (1usize..7, 1usize..6).prop_flat_map(|(nodes, cols)| {
+    (1usize..7, 0usize..6).prop_flat_map(|(nodes, cols)| {
         let splits = prop::collection::vec(split(nodes), 0..4);
         let parts = (graph(nodes), features(nodes, cols), labels(nodes), splits);
         let names = (prop::option::of(names(nodes)), prop::option::of(names(cols)));
@@ -135,7 +149,7 @@ fn assert_same(written: &Dataset, back: &Dataset) {
         Some(names) => names.to_vec(),
         None => (0..written.features().cols()).map(|k| k.to_string()).collect(),
     };
-    assert_eq!(back.feature_names().unwrap(), names);
+    assert_eq!(back.feature_names().unwrap_or_default(), names);
     assert_eq!(written.splits(), back.splits());
     assert_eq!(written.fingerprint(), back.fingerprint());
 }
@@ -152,6 +166,8 @@ proptest! {
         }
         let archive = npz::from_bytes(&npz::to_bytes(&dataset), "test", &Context::default()).unwrap();
         prop_assert_eq!(archive.splits(), dataset.splits());
+        prop_assert_eq!(archive.graph(), dataset.graph());
+        prop_assert_eq!(archive.fingerprint(), dataset.fingerprint());
     }
 }
 
@@ -203,6 +219,15 @@ fn what_a_table_cannot_hold_is_refused_before_writing() {
     let nan =
         Dataset::new("test", small.graph().clone(), small.features().clone(), labels).unwrap();
     assert!(error(nan).contains("\"NaN\""));
+    let graph = |relations: &[(&str, &Graph)]| {
+        let relations = relations.iter().map(|&(name, graph)| (name.to_owned(), graph.clone()));
+        let graph = small.graph().clone().with_relations(relations.collect()).unwrap();
+        Dataset::new("test", graph, small.features().clone(), small.labels().clone()).unwrap()
+    };
+    let (all, (part, _)) = (small.graph(), Graph::from_edges(5, &[(0, 1)], None).unwrap());
+    assert!(error(graph(&[("part", &part)])).contains("other edges than its relations"));
+    assert!(error(graph(&[("Directed", all)])).contains("\"Directed\""));
+    assert!(error(graph(&[("\0", all)])).contains("relation 0"));
     let untrained = small.select(&[1, 4]);
     assert!(error(untrained).contains("training part"));
 }

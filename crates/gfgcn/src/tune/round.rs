@@ -3,7 +3,7 @@
 use super::bank::Learner;
 use super::learn::{Inputs, PANEL, Solved, solve};
 use super::stack::{Ballot, Choice};
-use super::sum::{Growing, Sum, mean_diagonal};
+use super::sum::{self, Growing, Sum, mean_diagonal};
 use super::{Contender, FILTERED_BYTES};
 use crate::context::{Context, Lease};
 use crate::data::Dataset;
@@ -89,9 +89,8 @@ impl<'a> Round<'a> {
     fn run_with(&self, learners: Vec<Learner>, with_sum: bool) -> Result<Outcome> {
         let train = self.supervision.train;
         let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
-        let rows = Rows::of(train.to_vec(), self.dataset.nodes());
-        let driver = Driver::new(self.dataset, &designs, rows, 0)?;
-        let mut sum = match with_sum {
+        let driver = self.driver(&designs)?;
+        let mut growing = match with_sum {
             true => Growing::new(&learners, self.dataset, train.len()),
             false => Growing::nothing(),
         };
@@ -101,13 +100,13 @@ impl<'a> Round<'a> {
             for (design, filtered) in pass.zip(filtered) {
                 for learner in learners.iter().filter(|learner| learner.design == designs[design]) {
                     let inputs = Inputs::new(learner, filtered.clone(), &self.order, self.context)?;
-                    self.try_out(learner, inputs, &mut sum, &mut outcome)?;
+                    self.try_out(learner, inputs, &mut growing, &mut outcome)?;
                     self.context.progress().advance();
                 }
             }
         }
-        outcome.in_the_order_of(&learners, &mut sum.parts);
-        if let Some((problem, parts)) = sum.finish() {
+        outcome.in_the_order_of(&learners, &mut growing.parts);
+        if let Some((problem, parts)) = growing.finish() {
             let intercept = outcome.learners.iter().any(|learner| learner.intercept);
             let solved = solve(problem, &self.supervision.targets, intercept, self.context)?;
             outcome.sum = Some(Sum { solved, parts });
@@ -160,7 +159,9 @@ impl<'a> Round<'a> {
     /// Reserves what trying these learners takes, and what follows from it.
     pub(super) fn reserve(&self, learners: &[Learner]) -> Result<Lease> {
         let remedy = "train on fewer nodes or classes, or use a machine with more memory";
-        let needed = self.at_work(learners) + self.kept(learners);
+        let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
+        let propagating = self.driver(&designs)?.least_memory();
+        let needed = propagating + self.at_work(learners) + self.kept(learners);
         self.context.memory().reserve("the search", needed, remedy)
     }
 
@@ -182,28 +183,36 @@ impl<'a> Round<'a> {
     /// Bytes of a search beyond what stays: the largest system with its factorisation, the sum, and then what choosing and
     /// putting together takes.
     pub(super) fn at_work(&self, learners: &[Learner]) -> u64 {
-        let n = self.supervision.train.len() as u64;
+        let train = self.supervision.train.len();
+        let n = train as u64;
         let (nodes, targets) =
             (self.dataset.nodes() as u64, self.supervision.head.columns() as u64);
         let threads = rayon::current_num_threads() as u64;
-        let columns = |learner: &Learner| learner.columns(self.dataset, n as usize) as u64;
+        let columns = |learner: &Learner| learner.columns(self.dataset, train) as u64;
         let penalties = PENALTIES as u64 * targets;
+        let (growing, solving_sum, grams) = sum::memory(learners, self.dataset, train, targets);
         let one = |learner: &Learner| {
             let d = columns(learner);
             let size = n.min(d);
-            // Rows in single and in double precision, a Gram matrix, the system, its rotation and its workspace.
+            // Rows in single and in double precision, perhaps a Gram matrix, the system, its rotation and its workspace.
             let rows = 4 * n * d + 8 * if d < n { 3 * n * d } else { 2 * n * d.min(PANEL) };
-            rows + 8 * (3 * n * n + n * size + size * size + 256 * size + size * penalties)
+            let gram = if n <= d || grams { 2 * n * n } else { 0 };
+            rows + 8 * (gram + 2 * n * size + 2 * size * size + 256 * size + size * penalties)
         };
         let largest = learners.iter().map(one).max().unwrap_or(0);
-        let together = n.min(LARGEST_SYSTEM as u64);
-        let sum = 8 * (4 * n * together + together * penalties);
-        let judging = threads * 8 * LEFT_OUT_AT_A_TIME as u64 * (together + penalties)
+        let size = n.min(LARGEST_SYSTEM as u64);
+        let judging = threads * 8 * LEFT_OUT_AT_A_TIME as u64 * (size + penalties)
             + self.supervision.judging_memory();
         let choosing = threads * 8 * 4 * n * targets;
         let widest = learners.iter().map(columns).max().unwrap_or(0);
         let composing = 8 * (6 * nodes + 4 * widest + 4 * n) * targets + 16 * nodes;
-        largest.max(sum) + sum + judging + choosing + composing
+        growing + largest.max(solving_sum) + judging + choosing + composing
+    }
+
+    /// The plan of all learners' propagation.
+    fn driver(&self, designs: &[Design]) -> Result<Driver<'a>> {
+        let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
+        Driver::new(self.dataset, designs, rows, 0)
     }
 }
 

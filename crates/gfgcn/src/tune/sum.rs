@@ -5,7 +5,7 @@ use super::learn::{Inputs, Solved, add};
 use super::round::LARGEST_SYSTEM;
 use crate::data::Dataset;
 use crate::matrix::Matrix;
-use crate::ridge::Problem;
+use crate::ridge::{PENALTIES, Problem};
 
 /// The solution for the sum of kernels.
 pub(super) struct Sum {
@@ -31,9 +31,17 @@ enum Side {
     Neither,
 }
 
-impl Growing {
-    /// For so many training nodes.
-    pub(super) fn new(learners: &[Learner], dataset: &Dataset, train: usize) -> Self {
+/// On which side the sum is solved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Plan {
+    Dual,
+    Primal { columns: usize },
+    Neither,
+}
+
+impl Plan {
+    /// Of so many training nodes; with the most columns that a learner in it may have.
+    fn new(learners: &[Learner], dataset: &Dataset, train: usize) -> (Plan, usize) {
         let columns = |most: usize| -> usize {
             let all = learners.iter().map(|learner| learner.columns(dataset, train));
             all.filter(|&columns| columns <= most).sum()
@@ -41,10 +49,44 @@ impl Growing {
         let fits = train.min(columns(usize::MAX)) <= LARGEST_SYSTEM;
         let most_columns = if fits { usize::MAX } else { LARGEST_SYSTEM };
         let together = columns(most_columns);
-        let side = match train <= together {
-            true if train <= LARGEST_SYSTEM => Side::Dual(Matrix::zeros(train, train)),
-            false if together <= LARGEST_SYSTEM => Side::Primal(Vec::new()),
-            _ => Side::Neither,
+        let plan = match train <= together {
+            true if train <= LARGEST_SYSTEM => Plan::Dual,
+            false if together <= LARGEST_SYSTEM => Plan::Primal { columns: together },
+            _ => Plan::Neither,
+        };
+        (plan, most_columns)
+    }
+}
+
+/// Bytes of the sum of so many training nodes: of what grows, and of solving it for so many columns of Y at all λ. Whether
+/// kernel matrices are needed for it.
+pub(super) fn memory(
+    learners: &[Learner],
+    dataset: &Dataset,
+    train: usize,
+    targets: u64,
+) -> (u64, u64, bool) {
+    let n = train as u64;
+    let path = |size: u64| size * PENALTIES as u64 * targets + 256 * size;
+    match Plan::new(learners, dataset, train).0 {
+        Plan::Dual => (8 * n * n, 8 * (3 * n * n + path(n)), true),
+        Plan::Primal { columns } => {
+            let columns = columns as u64;
+            let solving = 2 * n * columns + 2 * columns * columns + path(columns);
+            (8 * n * columns, 8 * solving, false)
+        }
+        Plan::Neither => (0, 0, false),
+    }
+}
+
+impl Growing {
+    /// For so many training nodes.
+    pub(super) fn new(learners: &[Learner], dataset: &Dataset, train: usize) -> Self {
+        let (plan, most_columns) = Plan::new(learners, dataset, train);
+        let side = match plan {
+            Plan::Dual => Side::Dual(Matrix::zeros(train, train)),
+            Plan::Primal { .. } => Side::Primal(Vec::new()),
+            Plan::Neither => Side::Neither,
         };
         Growing { side, most_columns, parts: Vec::new() }
     }
