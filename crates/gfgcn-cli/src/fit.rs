@@ -13,7 +13,7 @@ use gfgcn::driver::Explanation;
 use gfgcn::filter::DEFAULT_DEPTH;
 use gfgcn::head::Head;
 use gfgcn::metrics::Metric;
-use gfgcn::{Classifier, Model};
+use gfgcn::{Classifier, Error, Model};
 use gfgcn_baselines::Method;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -59,6 +59,15 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     let given = arguments.choose().then_some(named);
+    if given.is_some() && dataset.features().is_empty() {
+        return Err(Error::Data(
+            "the nodes have no features, which all models need but the one that is searched for; leave out --model, \
+             --depth and whatever else describes a model (in gfgcn evaluate: --models auto)"
+                .into(),
+        )
+        .in_file(dataset.name())
+        .into());
+    }
     let search = arguments.settings.common().search();
     let plan = match (arguments.explain, &given) {
         (false, _) => None,

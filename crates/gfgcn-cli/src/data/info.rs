@@ -1,7 +1,7 @@
 //! `gfgcn data info`: what a dataset holds.
 
-use crate::output::{Output, pairs, table};
-use crate::source::Source;
+use crate::output::{Output, count, pairs, table};
+use crate::source::{Source, is_directed};
 use crate::{Global, shown};
 use clap::Args;
 use gfgcn::data::{Dataset, TargetKind, Targets};
@@ -21,13 +21,18 @@ struct Report {
     nodes: usize,
     edges: usize,
     weighted: bool,
+    /// Whether directions of edges say something.
+    directed: bool,
+    /// Edges with their directions; an undirected one has both.
+    arcs: usize,
+    relations: Vec<Relation>,
     components: usize,
     largest_component: Size,
     isolated_nodes: usize,
     degrees: Degrees,
     features: usize,
-    /// Share of feature values other than zero.
-    feature_density: f64,
+    /// Share of feature values other than zero; `None` without features.
+    feature_density: Option<f64>,
     labelled: usize,
     unlabelled: usize,
     /// What is known of the nodes: classes, sets (of labels) or values.
@@ -50,6 +55,15 @@ struct Report {
 struct Size {
     nodes: usize,
     edges: usize,
+}
+
+/// The edges of one kind.
+#[derive(Serialize)]
+struct Relation {
+    relation: String,
+    edges: usize,
+    directed: bool,
+    arcs: usize,
 }
 
 #[derive(Serialize)]
@@ -97,6 +111,9 @@ impl Report {
             nodes: graph.nodes(),
             edges: graph.edges(),
             weighted: graph.is_weighted(),
+            directed: is_directed(graph),
+            arcs: graph.arc_count(),
+            relations: graph.relations().iter().map(Relation::from).collect(),
             components: components.len(),
             largest_component: Size {
                 nodes: components[0].len(),
@@ -110,7 +127,7 @@ impl Report {
                 largest: degrees[degrees.len() - 1],
             },
             features: features.cols(),
-            feature_density: features.nonzeros() as f64 / values,
+            feature_density: (values > 0.0).then(|| features.nonzeros() as f64 / values),
             labelled,
             unlabelled: graph.nodes() - labelled,
             targets: targets.kind(),
@@ -130,7 +147,10 @@ impl Report {
         let mut lines = vec![
             ("dataset", self.dataset.clone()),
             ("nodes", self.nodes.to_string()),
-            ("edges", format!("{}{weighted}", self.edges)),
+            ("edges", format!("{}{weighted}{}", self.edges, arcs(self.directed, self.arcs))),
+        ];
+        lines.extend(self.relations.iter().map(|relation| ("relation", relation.text())));
+        lines.extend([
             (
                 "components",
                 format!(
@@ -147,9 +167,14 @@ impl Report {
             ),
             (
                 "features",
-                format!("{} ({:.2} % nonzero)", self.features, 100.0 * self.feature_density),
+                match self.feature_density {
+                    Some(density) => {
+                        format!("{} ({:.2} % nonzero)", self.features, 100.0 * density)
+                    }
+                    None => "no features".to_owned(),
+                },
             ),
-        ];
+        ]);
         match self.targets {
             TargetKind::Classes | TargetKind::Sets => lines.push((
                 "labelled nodes",
@@ -186,6 +211,30 @@ impl Report {
         };
         pairs(&lines) + &classes
     }
+}
+
+impl From<&gfgcn::graph::Relation> for Relation {
+    fn from(relation: &gfgcn::graph::Relation) -> Self {
+        let graph = relation.graph();
+        Relation {
+            relation: relation.name().to_owned(),
+            edges: graph.edges(),
+            directed: graph.is_directed(),
+            arcs: graph.arc_count(),
+        }
+    }
+}
+
+impl Relation {
+    fn text(&self) -> String {
+        let edges = count(self.edges, "edge", "edges");
+        format!("{}: {edges}{}", shown::name(&self.relation), arcs(self.directed, self.arcs))
+    }
+}
+
+/// What is added about directions, where there are some.
+fn arcs(directed: bool, arcs: usize) -> String {
+    if directed { format!(" (directed: {arcs} arcs)") } else { String::new() }
 }
 
 impl Parts {

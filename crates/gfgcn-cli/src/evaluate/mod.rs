@@ -90,6 +90,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let training = arguments.training.training(&arguments.settings)?;
     let whole = arguments.source.load(global, output)?;
     let (dataset, splits) = arguments.prepare(whole)?;
+    arguments.check_features(&dataset)?;
     arguments.check_networks(&methods, &dataset)?;
     let start = Instant::now();
     let filters = methods.iter().filter_map(Method::closed_form).collect();
@@ -184,6 +185,18 @@ impl Arguments {
             Some((Some(option), _, when)) => {
                 Err(Error::parameter(option, "given", format!("left out {when}")))
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// Only the search can do without features.
+    fn check_features(&self, dataset: &Dataset) -> Result<()> {
+        match self.models.iter().find(|name| *name != "auto") {
+            Some(name) if dataset.features().is_empty() => Err(Error::Data(format!(
+                "the nodes have no features, which {name} needs; what the graph alone says is learnt by \
+                 --models auto"
+            ))
+            .in_file(dataset.name())),
             _ => Ok(()),
         }
     }

@@ -1,6 +1,8 @@
 //! The real binary in temporary folders: what it prints, what it writes, how it ends.
 
 mod data;
+#[cfg(unix)]
+mod edges;
 mod evaluate;
 mod everyday;
 #[cfg(unix)]
