@@ -15,7 +15,9 @@ pub(crate) fn assert_survives(dataset: &Dataset, format: TableFormat) {
     (0..dataset.nodes()).for_each(|node| assert_eq!(dataset.node_id(node), again.node_id(node)));
     // Questions are asked again.
     let asked = |note: &&String| {
-        [" classes, ", " has no edges; ", "no features", "several labels"].iter().any(|part| note.contains(part))
+        [" classes, ", " has no edges; ", "no features", "several labels"]
+            .iter()
+            .any(|part| note.contains(part))
     };
     assert_eq!(again.notes().iter().find(|note| !asked(note)), None);
 }
