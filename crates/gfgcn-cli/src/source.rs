@@ -5,7 +5,6 @@ use crate::{Global, interrupt};
 use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
-use gfgcn::graph::Graph;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use gfgcn_data::{Directions, EdgeFile, TableFiles, npz, read_splits, read_values};
@@ -55,15 +54,10 @@ impl Directed {
 
     /// Says so where directions were asked for and there are none.
     pub(crate) fn note(self, dataset: &Dataset, output: &Output) {
-        if self.directed && !is_directed(dataset.graph()) {
+        if self.directed && !dataset.graph().has_directions() {
             output.note("every edge goes both ways, so --directed changes nothing");
         }
     }
-}
-
-/// Whether directions say something in a graph or in any of its relations, whose arcs may even out.
-pub(crate) fn is_directed(graph: &Graph) -> bool {
-    graph.is_directed() || graph.relations().iter().any(|relation| relation.graph().is_directed())
 }
 
 impl Source {

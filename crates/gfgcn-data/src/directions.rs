@@ -2,7 +2,7 @@
 //! forgotten.
 
 use gfgcn::data::Dataset;
-use gfgcn::graph::{Graph, Repairs};
+use gfgcn::graph::Repairs;
 use gfgcn::{Error, Result};
 
 /// What becomes of the directions of edges.
@@ -62,11 +62,6 @@ pub(crate) fn note_repairs(dataset: Dataset, repairs: &Repairs) -> Dataset {
         several => format!("{several} edges go one way only; they are"),
     };
     dataset.with_note(format!("{edges} used either way (--directed keeps directions)"))
-}
-
-/// Whether directions say something anywhere: two relations that are may add up to a graph that is not.
-pub(crate) fn has_directions(graph: &Graph) -> bool {
-    graph.is_directed() || graph.relations().iter().any(|relation| relation.graph().is_directed())
 }
 
 #[cfg(test)]

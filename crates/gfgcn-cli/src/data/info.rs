@@ -1,7 +1,7 @@
 //! `gfgcn data info`: what a dataset holds.
 
 use crate::output::{Output, count, pairs, table};
-use crate::source::{Source, is_directed};
+use crate::source::Source;
 use crate::{Global, shown};
 use clap::Args;
 use gfgcn::data::{Dataset, TargetKind, Targets};
@@ -111,7 +111,7 @@ impl Report {
             nodes: graph.nodes(),
             edges: graph.edges(),
             weighted: graph.is_weighted(),
-            directed: is_directed(graph),
+            directed: graph.has_directions(),
             arcs: graph.arc_count(),
             relations: graph.relations().iter().map(Relation::from).collect(),
             components: components.len(),

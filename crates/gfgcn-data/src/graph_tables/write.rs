@@ -4,7 +4,6 @@ use super::edges::says_directed;
 use super::parts::is_unlabelled;
 use super::{Role, check_relation_count, splits};
 use crate::density::is_sparse;
-use crate::directions::has_directions;
 use crate::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
 use gfgcn::data::{Dataset, LabelSets, Labels, Targets, Values};
 use gfgcn::features::Features;
@@ -189,7 +188,7 @@ fn check_relations(graph: &Graph) -> Result<()> {
 }
 
 fn edge_columns<'a>(graph: &'a Graph, ids: &'a [Cow<str>]) -> Vec<Column<'a>> {
-    let directed = has_directions(graph);
+    let directed = graph.has_directions();
     let (mut sources, mut targets) = (Vec::new(), Vec::new());
     let (mut weights, mut types) = (Vec::new(), Vec::new());
     let mut push = |from: &'a str, to: &'a str, weight: f32, of: &'a str| {

@@ -32,7 +32,7 @@ mod splits;
 use crate::NO_FEATURES;
 use crate::archive::{self, Archive};
 use crate::classes;
-use crate::directions::{Directions, Said, has_directions, note_repairs};
+use crate::directions::{Directions, Said, note_repairs};
 use crate::npy::{self, Array, Kind};
 use crate::reading::Reading;
 use gfgcn::context::Context;
@@ -192,7 +192,7 @@ fn members_of(dataset: &Dataset) -> Vec<(Cow<'static, str>, Vec<u8>)> {
     members.push(("adj_indices", indices));
     members.push(("adj_indptr", offsets));
     members.push(("adj_shape", shape));
-    if has_directions(graph) {
+    if graph.has_directions() {
         members.push(("directed", npy::encode("|b1", &[], &[1])));
     }
     match dataset.features() {

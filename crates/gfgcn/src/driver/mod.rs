@@ -323,8 +323,7 @@ impl<'d> Driver<'d> {
             total = Some(match total {
                 None => scores,
                 Some(mut total) => {
-                    let sums = total.as_mut_slice().iter_mut().zip(scores.as_slice());
-                    sums.for_each(|(total, score)| *total += score);
+                    total.add_scaled(1.0, &scores);
                     total
                 }
             });

@@ -91,6 +91,11 @@ impl Graph {
         self.arcs.is_some()
     }
 
+    /// Whether the direction of an edge says something here or in a relation: those of two relations may even out.
+    pub fn has_directions(&self) -> bool {
+        self.is_directed() || self.relations.iter().any(|relation| relation.graph.is_directed())
+    }
+
     /// Each arc once, as `(from, to, weight)`, by where they start; of an undirected graph each edge in both directions.
     pub fn arc_list(&self) -> impl Iterator<Item = (usize, usize, f32)> + '_ {
         let rows = self.outgoing();

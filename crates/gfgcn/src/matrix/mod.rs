@@ -163,6 +163,12 @@ impl Matrix<f64> {
         }
     }
 
+    /// Adds `factor` times another matrix of the same shape.
+    pub(crate) fn add_scaled(&mut self, factor: f64, other: &Matrix<f64>) {
+        let pairs = self.as_mut_slice().iter_mut().zip(other.as_slice());
+        pairs.for_each(|(value, other)| *value += factor * other);
+    }
+
     /// Rounded to single precision.
     pub fn to_f32(&self) -> Matrix<f32> {
         Matrix {

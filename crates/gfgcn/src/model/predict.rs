@@ -106,8 +106,7 @@ impl Model {
                 total = Some(match total {
                     None => scores,
                     Some(mut total) => {
-                        let sums = total.as_mut_slice().iter_mut().zip(scores.as_slice());
-                        sums.for_each(|(total, score)| *total += score);
+                        total.add_scaled(1.0, &scores);
                         total
                     }
                 });

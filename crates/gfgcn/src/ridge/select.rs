@@ -116,79 +116,36 @@ impl Candidate {
     }
 }
 
-/// The position of the best candidate on a grid of penalties.
+/// The position of the best candidate on a grid of penalties: by its merit, and by the squared error of those that tie.
+///
+/// What counts or ranks nodes differs between neighbours on the grid mostly by chance, so each is judged together with
+/// its neighbours (weights ¼, ½, ¼); over many splits of the citation graphs the chosen λ is then
+/// better on the test nodes by 0.1 to 0.2 points. Errors of values are smooth in λ, and next to a good one there may be one
+/// without bounds: these are judged alone. The tie-break is the smallest squared error, which keeps the
+/// scores near 0 and 1 where many λ classify alike; of errors that differ by no more than noise, the first.
 pub(crate) fn best(candidates: &[Option<Candidate>], metric: Metric) -> Option<usize> {
     let merits: Vec<Option<f64>> =
         candidates.iter().map(|c| c.and_then(|c| c.merit(metric))).collect();
+    // Four times the merit.
+    let score = |position: usize| {
+        let own = merits[position]?;
+        let at = |p: Option<usize>| p.and_then(|p| merits.get(p).copied().flatten());
+        let neighbour = |p| at(p).filter(|_| metric.is_share()).unwrap_or(own);
+        let (before, after) = (neighbour(position.checked_sub(1)), neighbour(Some(position + 1)));
+        Some(before + 2.0 * own + after)
+    };
+    let scores: Vec<Option<f64>> = (0..merits.len()).map(score).collect();
+    let highest = scores.iter().copied().flatten().reduce(f64::max)?;
+    let least = highest - tolerance(metric, highest);
+    let tied = || (0..merits.len()).filter(|&p| scores[p].is_some_and(|score| score >= least));
     let squared_error = |position: usize| candidates[position].map_or(0.0, |c| c.squared_error);
-    Verdict::best_of(&merits, metric, squared_error).map(|verdict| verdict.position)
+    let bound = tied().map(squared_error).fold(f64::INFINITY, f64::min) * (1.0 + NOISE);
+    tied().find(|&position| squared_error(position) <= bound).or_else(|| tied().next())
 }
 
 /// What is said where [`best`] finds nothing.
 pub(crate) fn no_usable_penalty() -> Error {
     Error::Data("no λ of the grid gives a solvable system; scale the features down".into())
-}
-
-/// The best penalty of a grid.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Verdict {
-    pub(crate) position: usize,
-    /// Its merit, four times, counted together with the neighbours on the grid where these differ by chance.
-    pub(crate) score: f64,
-    pub(crate) squared_error: f64,
-}
-
-impl Verdict {
-    /// Judges a grid by the merit of each penalty, and the squared error of those that tie. A merit is larger for the
-    /// better of two; that of the accuracy is the number of right predictions.
-    ///
-    /// What counts or ranks nodes differs between neighbours on the grid mostly by chance, so each is judged together with
-    /// its neighbours (weights ¼, ½, ¼); over many splits of the citation graphs the chosen λ is then
-    /// better on the test nodes by 0.1 to 0.2 points. Errors of values are smooth in λ, and next to a good one there may be one
-    /// without bounds: these are judged alone. The tie-break is the smallest squared error, which keeps the
-    /// scores near 0 and 1 where many λ classify alike.
-    pub(crate) fn best_of(
-        merits: &[Option<f64>],
-        metric: Metric,
-        squared_error: impl Fn(usize) -> f64,
-    ) -> Option<Self> {
-        let score = |position: usize| {
-            let own = merits[position]?;
-            let at = |p: Option<usize>| p.and_then(|p| merits.get(p).copied().flatten());
-            let neighbour = |p| at(p).filter(|_| metric.is_share()).unwrap_or(own);
-            let (before, after) =
-                (neighbour(position.checked_sub(1)), neighbour(Some(position + 1)));
-            Some(before + 2.0 * own + after)
-        };
-        let scores: Vec<Option<f64>> = (0..merits.len()).map(score).collect();
-        let highest = scores.iter().copied().flatten().reduce(f64::max)?;
-        let bound = highest - tolerance(metric, highest);
-        let tied = (0..merits.len()).filter(|&p| scores[p].is_some_and(|score| score >= bound));
-        let tied: Vec<Verdict> = tied
-            .map(|position| Verdict {
-                position,
-                score: highest,
-                squared_error: squared_error(position),
-            })
-            .collect();
-        Verdict::winner(&tied, metric, |verdict| verdict).copied()
-    }
-
-    /// Of several the best: the highest score; of equals the smallest squared error; and of those whose errors differ
-    /// by no more than noise, the first.
-    pub(crate) fn winner<T>(
-        candidates: &[T],
-        metric: Metric,
-        verdict: impl Fn(&T) -> &Verdict,
-    ) -> Option<&T> {
-        let scores = candidates.iter().map(|candidate| verdict(candidate).score);
-        let highest = scores.reduce(f64::max)?;
-        let least = highest - tolerance(metric, highest);
-        let tied = || candidates.iter().filter(|candidate| verdict(candidate).score >= least);
-        let errors = tied().map(|candidate| verdict(candidate).squared_error);
-        let bound = errors.fold(f64::INFINITY, f64::min) * (1.0 + NOISE);
-        tied().find(|candidate| verdict(candidate).squared_error <= bound).or_else(|| tied().next())
-    }
 }
 
 /// By how much scores near the highest may differ and still count as equal.

@@ -6,12 +6,13 @@
 //! W_c = w_c Fᵀα_c + w_sum Fᵀα_sum / s_c
 //! ```
 
-use super::learn::{Coefficients, Inputs, add, landmark_weights};
+use super::learn::{Coefficients, Inputs};
 use super::round::{Outcome, Round};
 use crate::data::TargetKind;
 use crate::driver::{Driver, Rows};
 use crate::error::Result;
 use crate::head::Head;
+use crate::linalg::multiply_transposed;
 use crate::matrix::Matrix;
 use crate::model::{Member, Model, Provenance};
 use crate::predictor::Predictor;
@@ -40,7 +41,7 @@ impl Parts {
 
 fn add_to(total: &mut Option<Matrix<f64>>, factor: f64, part: &Matrix<f64>) {
     let total = total.get_or_insert_with(|| Matrix::zeros(part.rows(), part.cols()));
-    add(total, factor, part);
+    total.add_scaled(factor, part);
 }
 
 impl Round<'_> {
@@ -118,8 +119,7 @@ impl Round<'_> {
                 nodes: dataset.nodes(),
                 training_nodes: self.supervision.train.len(),
                 objective: self.objective.clone(),
-                selection_accuracy: (judged.correct > 0 || self.is_of_classes())
-                    .then(|| judged.accuracy()),
+                selection_accuracy: self.is_of_classes().then(|| judged.accuracy()),
                 selection_score: Some(judged.score),
             },
         };
@@ -155,7 +155,7 @@ impl Round<'_> {
         let mut weights = parts.primal;
         if let Some(Inputs::Landmarks { rows, landmarks }) = &outcome.landmarks[k] {
             if let Some(alpha) = &parts.dual {
-                add_to(&mut weights, 1.0, &landmark_weights(rows, alpha, context)?);
+                add_to(&mut weights, 1.0, &multiply_transposed(rows, alpha, context)?);
             }
             let weights = weights.unwrap_or_else(|| Matrix::zeros(rows.cols(), zeros.len()));
             return Ok(Some(Predictor::Kernel {

@@ -6,7 +6,7 @@ use crate::driver::Filtered;
 use crate::error::{Error, Result};
 use crate::head::Truth;
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, gram_of_rows, multiply_transposed};
+use crate::linalg::{Cholesky, gram_of_rows};
 use crate::matrix::Matrix;
 use crate::ridge::{Candidate, Problem, RidgePath, best, no_usable_penalty, penalty_grid};
 
@@ -113,18 +113,12 @@ impl Inputs {
                 let mut total = Matrix::zeros(filtered.rows(), filtered.rows());
                 for first in (0..filtered.cols()).step_by(PANEL as usize) {
                     let columns = first..filtered.cols().min(first + PANEL as usize);
-                    add(&mut total, 1.0, &gram_of_rows(&filtered.columns(columns), context)?);
+                    total.add_scaled(1.0, &gram_of_rows(&filtered.columns(columns), context)?);
                 }
                 Ok(total)
             }
         }
     }
-}
-
-/// `total ← total + factor · part`.
-pub(super) fn add(total: &mut Matrix<f64>, factor: f64, part: &Matrix<f64>) {
-    let pairs = total.as_mut_slice().iter_mut().zip(part.as_slice());
-    pairs.for_each(|(total, part)| *total += factor * part);
 }
 
 /// The standard deviation of each column; 1 where it does not vary.
@@ -207,13 +201,4 @@ fn left_out_scores(path: &RidgePath, xi: f64, context: &Context) -> Result<Matri
     )?;
     let scores = scores.into_iter().next().flatten().unwrap_or_default();
     Matrix::from_rows(path.targets().rows(), path.targets().cols(), scores)
-}
-
-/// Φᵀ α, from coefficients of the training nodes to weights of the landmarks' columns.
-pub(super) fn landmark_weights(
-    rows: &Matrix<f64>,
-    alpha: &Matrix<f64>,
-    context: &Context,
-) -> Result<Matrix<f64>> {
-    multiply_transposed(rows, alpha, context)
 }

@@ -175,9 +175,8 @@ impl Search {
     ) -> Result<Tuned> {
         let start = Instant::now();
         let round = Round::new(dataset, split, keys, &self.objective, context)?;
-        let mut lease = round.reserve(&learners)?;
-        let at_work = round.at_work(&learners);
-        let outcome = round.run(learners)?;
+        let mut planned = round.plan(learners)?;
+        let outcome = round.run(&planned)?;
         times.learning = start.elapsed();
         let start = Instant::now();
         let incumbent = outcome.has_incumbent();
@@ -193,7 +192,7 @@ impl Search {
         times.stacking = start.elapsed();
         let start = Instant::now();
         // Training the incumbent and scoring members reserve what they take themselves.
-        lease.shrink(at_work);
+        planned.choice_is_made();
         let (model, shares) = match &choice {
             Choice::Incumbent => {
                 let learner = &outcome.learners[0];

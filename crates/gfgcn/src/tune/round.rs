@@ -35,6 +35,23 @@ pub(super) struct Round<'a> {
     order: Vec<usize>,
 }
 
+/// Learners, how they are propagated together, and the memory of trying them.
+pub(super) struct Planned<'a> {
+    learners: Vec<Learner>,
+    designs: Vec<Design>,
+    driver: Driver<'a>,
+    /// Bytes that are free again when the choice is made.
+    at_work: u64,
+    lease: Lease,
+}
+
+impl Planned<'_> {
+    /// Gives back what only trying and choosing took.
+    pub(super) fn choice_is_made(&mut self) {
+        self.lease.shrink(self.at_work);
+    }
+}
+
 /// Every learner's solution.
 #[derive(Default)]
 pub(super) struct Outcome {
@@ -66,8 +83,8 @@ impl<'a> Round<'a> {
     /// The learners that say something on these nodes, to be tried on more: those that count in a stack of them, and the
     /// incumbent.
     pub(super) fn survivors(&self, learners: Vec<Learner>) -> Result<Vec<Learner>> {
-        let _lease = self.reserve(&learners)?;
-        let outcome = self.run_with(learners, false)?;
+        let planned = self.plan(learners)?;
+        let outcome = self.run_with(&planned, Growing::nothing())?;
         let incumbent = outcome.has_incumbent();
         let scores = outcome.left_out_scores();
         let weights = match Ballot::new(&self.supervision.targets, scores, false).choice() {
@@ -82,18 +99,13 @@ impl<'a> Round<'a> {
     }
 
     /// Solves every learner and their sum.
-    pub(super) fn run(&self, learners: Vec<Learner>) -> Result<Outcome> {
-        self.run_with(learners, true)
+    pub(super) fn run(&self, planned: &Planned<'_>) -> Result<Outcome> {
+        let train = self.supervision.train.len();
+        self.run_with(planned, Growing::new(&planned.learners, self.dataset, train))
     }
 
-    fn run_with(&self, learners: Vec<Learner>, with_sum: bool) -> Result<Outcome> {
-        let train = self.supervision.train;
-        let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
-        let driver = self.driver(&designs)?;
-        let mut growing = match with_sum {
-            true => Growing::new(&learners, self.dataset, train.len()),
-            false => Growing::nothing(),
-        };
+    fn run_with(&self, planned: &Planned<'_>, mut growing: Growing) -> Result<Outcome> {
+        let Planned { learners, designs, driver, .. } = planned;
         let mut outcome = Outcome::default();
         for pass in driver.passes(FILTERED_BYTES.min(self.context.memory().free() / 2)) {
             let filtered = driver.run(pass.clone(), self.context)?;
@@ -105,7 +117,7 @@ impl<'a> Round<'a> {
                 }
             }
         }
-        outcome.in_the_order_of(&learners, &mut growing.parts);
+        outcome.in_the_order_of(learners, &mut growing.parts);
         if let Some((problem, parts)) = growing.finish() {
             let intercept = outcome.learners.iter().any(|learner| learner.intercept);
             let solved = solve(problem, &self.supervision.targets, intercept, self.context)?;
@@ -156,13 +168,16 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Reserves what trying these learners takes, and what follows from it.
-    pub(super) fn reserve(&self, learners: &[Learner]) -> Result<Lease> {
-        let remedy = "train on fewer nodes or classes, or use a machine with more memory";
+    /// Plans the propagation of learners and reserves what trying them takes, and what follows from it.
+    pub(super) fn plan(&self, learners: Vec<Learner>) -> Result<Planned<'a>> {
         let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
-        let propagating = self.driver(&designs)?.least_memory();
-        let needed = propagating + self.at_work(learners) + self.kept(learners);
-        self.context.memory().reserve("the search", needed, remedy)
+        let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
+        let driver = Driver::new(self.dataset, &designs, rows, 0)?;
+        let at_work = self.at_work(&learners);
+        let needed = driver.least_memory() + at_work + self.kept(&learners);
+        let remedy = "train on fewer nodes or classes, or use a machine with more memory";
+        let lease = self.context.memory().reserve("the search", needed, remedy)?;
+        Ok(Planned { learners, designs, driver, at_work, lease })
     }
 
     /// Bytes of what stays of each learner: its left-out scores, its solution, what it compares with landmarks.
@@ -182,7 +197,7 @@ impl<'a> Round<'a> {
 
     /// Bytes of a search beyond what stays: the largest system with its factorisation, the sum, and then what choosing and
     /// putting together takes.
-    pub(super) fn at_work(&self, learners: &[Learner]) -> u64 {
+    fn at_work(&self, learners: &[Learner]) -> u64 {
         let train = self.supervision.train.len();
         let n = train as u64;
         let (nodes, targets) =
@@ -207,12 +222,6 @@ impl<'a> Round<'a> {
         let widest = learners.iter().map(columns).max().unwrap_or(0);
         let composing = 8 * (6 * nodes + 4 * widest + 4 * n) * targets + 16 * nodes;
         growing + largest.max(solving_sum) + judging + choosing + composing
-    }
-
-    /// The plan of all learners' propagation.
-    fn driver(&self, designs: &[Design]) -> Result<Driver<'a>> {
-        let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
-        Driver::new(self.dataset, designs, rows, 0)
     }
 }
 

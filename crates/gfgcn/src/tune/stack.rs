@@ -100,7 +100,7 @@ impl<'a> Ballot<'a> {
         let targets = self.targets.matrix();
         let mut total = Matrix::zeros(targets.rows(), targets.cols());
         for (scores, &weight) in self.scores.iter().zip(weights).filter(|(_, w)| **w > 0.0) {
-            super::learn::add(&mut total, weight, scores);
+            total.add_scaled(weight, scores);
         }
         total.add_to_rows(1.0, &self.constants(weights));
         total

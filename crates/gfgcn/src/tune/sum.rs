@@ -1,7 +1,7 @@
 //! The sum of all learners' kernels, each with a mean of 1 on its diagonal.
 
 use super::bank::Learner;
-use super::learn::{Inputs, Solved, add};
+use super::learn::{Inputs, Solved};
 use super::round::LARGEST_SYSTEM;
 use crate::data::Dataset;
 use crate::matrix::Matrix;
@@ -123,10 +123,10 @@ impl Growing {
             return;
         }
         match (&mut self.side, gram, rows) {
-            (Side::Dual(total), Some(gram), _) => add(total, scale.recip(), gram),
+            (Side::Dual(total), Some(gram), _) => total.add_scaled(scale.recip(), gram),
             (Side::Primal(parts), _, Some(rows)) => {
                 let mut part = Matrix::zeros(rows.rows(), rows.cols());
-                add(&mut part, scale.sqrt().recip(), rows);
+                part.add_scaled(scale.sqrt().recip(), rows);
                 parts.push(part);
             }
             _ => return,
