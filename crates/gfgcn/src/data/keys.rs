@@ -7,7 +7,8 @@ use rayon::prelude::*;
 const ROUNDS: usize = 2;
 
 impl Dataset {
-    /// A key for each node, made from its class, labels or values, its features and what is up to two steps around it.
+    /// A key for each node, made from its features, what is up to two steps around it, and the targets of the nodes that are
+    /// known: those that a model is trained on.
     ///
     /// Keys do not depend on the order of nodes, edges, classes or (where they have names) features, so that whatever
     /// is drawn by them is drawn alike from the same data in another order. Two nodes share a key if they cannot be
@@ -17,17 +18,19 @@ impl Dataset {
     /// # use gfgcn::{data::{Dataset, Labels}, features::Features, graph::Graph, matrix::Matrix};
     /// let (graph, _) = Graph::from_edges(3, &[(0, 1), (1, 2)], None)?;
     /// let features = Features::dense(Matrix::from_fn(3, 1, |i, _| if i == 1 { 2.0 } else { 1.0 }))?;
-    /// let keys = Dataset::new("path", graph, features, Labels::none(3))?.node_keys();
+    /// let keys = Dataset::new("path", graph, features, Labels::none(3))?.node_keys(&[]);
     /// assert!(keys[0] == keys[2] && keys[0] != keys[1]);
     /// # Ok::<(), gfgcn::Error>(())
     /// ```
-    pub fn node_keys(&self) -> Vec<u64> {
+    pub fn node_keys(&self, known: &[usize]) -> Vec<u64> {
+        let mut is_known = vec![false; self.nodes()];
+        known.iter().for_each(|&node| is_known[node] = true);
         let columns: Vec<u64> = match self.feature_names() {
             Some(names) => names.iter().map(|name| of_text(name)).collect(),
             None => (0..self.features().cols()).map(|column| mix(column as u64)).collect(),
         };
         let own = |node: usize| {
-            let mut sum = of_target(self.targets(), node);
+            let mut sum = if is_known[node] { of_target(self.targets(), node) } else { 0 };
             self.features().for_each_in_row(node, |column, value| {
                 if value != 0.0 {
                     let entry = columns[column] ^ mix(u64::from(value.to_bits()));
@@ -103,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_node_keeps_its_key_wherever_it_stands() {
-        let (here, there) = (ring(50, 0).node_keys(), ring(50, 17).node_keys());
+        let (here, there) = (ring(50, 0).node_keys(&[]), ring(50, 17).node_keys(&[]));
         assert!((0..50).all(|k| here[k] == there[(k + 17) % 50]));
         assert_eq!(here.iter().collect::<HashSet<_>>().len(), 50);
     }
@@ -114,7 +117,7 @@ mod tests {
         let labels = Labels::from_names(&[Some("a"), None]);
         let keys = |features: Features, names: [&str; 2]| {
             let dataset = Dataset::new("two", graph.clone(), features, labels.clone()).unwrap();
-            dataset.with_feature_names(names.map(String::from).to_vec()).unwrap().node_keys()
+            dataset.with_feature_names(names.map(String::from).to_vec()).unwrap().node_keys(&[0, 1])
         };
         let dense = |rows: [[f32; 2]; 2]| Features::dense(Matrix::from_fn(2, 2, |i, j| rows[i][j]));
         let sparse = SparseMatrix::from_csr(2, &[0, 1, 2], &[0, 1], &[3.0, 5.0]).unwrap();
@@ -124,14 +127,27 @@ mod tests {
         assert_ne!(keys(dense([[3.0, 0.0], [0.0, 5.0]]).unwrap(), ["y", "x"]), expected);
     }
 
+    const ALL: [usize; 6] = [0, 1, 2, 3, 4, 5];
+
+    /// What is not known of a node while a model is trained must not choose its sample.
+    #[test]
+    fn targets_of_other_nodes_change_no_key() {
+        let ring = ring(6, 0);
+        let keys = |last: &str| {
+            let labels = Labels::from_names(&[Some("a"), Some("b"), Some("a"), None, None, Some(last)]);
+            ring.clone().with_targets(labels).unwrap().node_keys(&[0, 1, 2])
+        };
+        assert_eq!(keys("a"), keys("b"));
+    }
+
     #[test]
     fn sets_and_values_tell_nodes_apart_whatever_their_labels_are_numbered() {
         let ring = ring(6, 0).map_features(|features| features.map_columns(&[None], 1));
-        assert_eq!(ring.node_keys().iter().collect::<HashSet<_>>().len(), 1);
+        assert_eq!(ring.node_keys(&ALL).iter().collect::<HashSet<_>>().len(), 1);
         let of_sets = |rare: Option<Vec<&'static str>>, other: &'static str| {
             let mut sets = vec![Some(vec!["m", other]); 6];
             sets[0] = rare;
-            ring.clone().with_targets(LabelSets::from_names(&sets)).unwrap().node_keys()
+            ring.clone().with_targets(LabelSets::from_names(&sets)).unwrap().node_keys(&ALL)
         };
         let empty = of_sets(Some(vec![]), "z");
         assert!(empty[1] == empty[5] && empty[0] != empty[1] && empty[3] != empty[1]);
@@ -139,7 +155,7 @@ mod tests {
         assert_ne!(empty[3], of_sets(Some(vec![]), "a")[3]);
         let column = Matrix::from_fn(6, 1, |i, _| if i == 2 { f64::NAN } else { 0.5 });
         let values = Values::new(vec!["x".into()], column).unwrap();
-        let keys = ring.with_targets(values).unwrap().node_keys();
+        let keys = ring.with_targets(values).unwrap().node_keys(&ALL);
         assert!(keys[1] == keys[3] && keys[2] != keys[5]);
     }
 }

@@ -147,6 +147,9 @@ fn terms(filter: &Filter) -> usize {
     }
 }
 
+/// Terms of a series in powers: enough for the smallest α and the longest time.
+const MAX_TERMS: usize = 1 << 15;
+
 /// The filter in powers, cut off as a Chebyshev series is; powers of Â are at most 1 in size where rows add up to 1.
 fn powers(filter: &Filter, tolerance: f64) -> Vec<f64> {
     let binomial = |depth: usize, own: f64, step: f64| {
@@ -165,12 +168,12 @@ fn powers(filter: &Filter, tolerance: f64) -> Vec<f64> {
         };
         (0..=depth).map(term).collect::<Vec<f64>>()
     };
-    let until = |share: f64, mut next: Box<dyn FnMut(usize, f64) -> f64>| {
-        let (mut terms, mut rest) = (vec![share], 1.0 - share);
-        while rest > 0.1 * tolerance && terms.len() <= super::MAX_DEPTH {
-            let term = next(terms.len(), terms[terms.len() - 1]);
-            terms.push(term);
-            rest -= term;
+    // Terms until what is left of their sum, which is 1, is below the tolerance.
+    let until = |term: &dyn Fn(usize) -> f64| {
+        let (mut terms, mut rest) = (Vec::new(), 1.0);
+        while rest > 0.1 * tolerance && terms.len() < MAX_TERMS {
+            terms.push(term(terms.len()));
+            rest -= terms[terms.len() - 1];
         }
         terms
     };
@@ -186,10 +189,15 @@ fn powers(filter: &Filter, tolerance: f64) -> Vec<f64> {
             binomial(depth, 1.0 - step, step)
         }
         Filter::HighPass { depth } => binomial(depth, 1.0, -1.0),
-        Filter::Ppr { alpha } => until(alpha, Box::new(move |_, last| (1.0 - alpha) * last)),
-        // From the largest term on both ways there would be no underflow, but nobody waits that long in powers.
+        Filter::Ppr { alpha } => until(&|k| alpha * (1.0 - alpha).powi(k as i32)),
         Filter::Heat { time } => {
-            until((-time).exp(), Box::new(move |k, last| last * time / k as f64))
+            // exp(−t) tᵏ / k!, in logarithms: exp(−t) by itself may be no number.
+            let mut factorials = vec![0.0];
+            factorials.extend((1..MAX_TERMS).scan(0.0, |sum, k| {
+                *sum += (k as f64).ln();
+                Some(*sum)
+            }));
+            until(&|k| (k as f64 * time.ln() - time - factorials[k]).exp())
         }
     };
     let sizes: f64 = coefficients.iter().map(|c| c.abs()).sum();
@@ -238,7 +246,8 @@ mod tests {
     /// Where powers stay small, both are the filter.
     #[test]
     fn powers_give_the_filter_too() {
-        for filter in [1, 2, 3, 8, 20].into_iter().flat_map(filters) {
+        let extreme = [Filter::ppr(0.001), Filter::heat(1000.0)].map(Result::unwrap);
+        for filter in [1, 2, 3, 8, 20].into_iter().flat_map(filters).chain(extreme) {
             if matches!(filter, Filter::Dgc { time, depth } if time > depth as f64) {
                 continue;
             }

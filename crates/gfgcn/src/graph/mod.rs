@@ -1,9 +1,9 @@
 //! The graph: a simple graph in validated compressed rows, with directions and relations where they are known.
 //!
-//! A [`Graph`] can only be had through [`Graph::from_edges`], [`Graph::from_csr`] or
-//! [`Graph::from_buffers`], which repair what can be repaired (and count it in [`Repairs`]) and refuse
+//! A [`Graph`] can only be had through [`Graph::from_edges`], [`Graph::from_csr`], [`Graph::from_buffers`],
+//! [`Graph::from_arcs`] or [`Graph::from_directed_csr`], which repair what can be repaired (and count it in [`Repairs`]) and refuse
 //! the rest. Everything downstream relies on the invariants: symmetric, sorted and unique neighbours,
-//! no self-loops, weights finite and positive. The self-loops of Ã = A + I are added by the
+//! no self-loops, weights finite and positive. The self-loops of Ã = A + s·I are added by the
 //! product kernel, once.
 
 mod adjacency;

@@ -45,7 +45,7 @@ impl FromStr for Normalization {
     }
 }
 
-/// Which way edges are followed. Of an undirected graph all directions are [`Direction::Both`].
+/// Which way edges are followed. Of an undirected graph `out` and `in` are `both`, and `out-in` and `in-out` two steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Either way: A has an entry where there is an arc in one direction or in both.

@@ -121,16 +121,22 @@ impl Inputs {
     }
 }
 
-/// The standard deviation of each column; 1 where it does not vary.
+/// The standard deviation of each column; 1 where it varies by no more than rounding.
 fn deviations(rows: &Matrix<f64>) -> Vec<f64> {
     let means = rows.column_means();
-    let mut squares = vec![0.0; rows.cols()];
+    let (mut squares, mut largest) = (vec![0.0; rows.cols()], vec![0.0; rows.cols()]);
     for i in 0..rows.rows() {
-        let pairs = rows.row(i).iter().zip(&means).zip(&mut squares);
-        pairs.for_each(|((value, mean), sum)| *sum += (value - mean) * (value - mean));
+        for (j, &value) in rows.row(i).iter().enumerate() {
+            squares[j] += (value - means[j]) * (value - means[j]);
+            largest[j] = value.abs().max(largest[j]);
+        }
     }
-    let deviation = |sum: f64| (sum / rows.rows() as f64).sqrt();
-    squares.into_iter().map(deviation).map(|d| if d > 1e-9 { d } else { 1.0 }).collect()
+    let deviation = |(sum, largest): (f64, f64)| {
+        let deviation = (sum / rows.rows() as f64).sqrt();
+        // Single precision resolves no less.
+        if deviation > 1e-7 * largest { deviation } else { 1.0 }
+    };
+    squares.into_iter().zip(largest).map(deviation).collect()
 }
 
 /// Positions of rows that are all different, evenly spaced in the given order.

@@ -142,7 +142,7 @@ impl Search {
             }
             let designs: Vec<Design> = learners.iter().map(|l| l.design.clone()).collect();
             Driver::check(dataset.features(), &designs, context)?;
-            let keys = dataset.node_keys();
+            let keys = dataset.node_keys(split.train());
             let screening = self.screening(dataset, split, &learners);
             let sample = screening.sample(dataset.targets(), split, &keys)?;
             let mut times = Times::default();
@@ -274,7 +274,7 @@ impl Search {
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let (learners, _) = self.learners(dataset, split.train().len())?;
         let screening = self.screening(dataset, split, &learners);
-        let sample = screening.sample(dataset.targets(), split, &dataset.node_keys())?;
+        let sample = screening.sample(dataset.targets(), split, &dataset.node_keys(split.train()))?;
         let train = sample.as_ref().unwrap_or(split).train();
         let designs: Vec<Design> = learners.iter().map(|l| l.design.clone()).collect();
         let rows = Rows::of(train.to_vec(), dataset.nodes());

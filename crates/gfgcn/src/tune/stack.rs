@@ -119,11 +119,12 @@ impl<'a> Ballot<'a> {
     }
 
     fn choice_by(&self, normal: &Normal, nodes: &[usize]) -> Choice {
-        let weights = normal.solve(PENALTY);
-        if weights.iter().all(|&weight| weight == 0.0) && !self.scores.is_empty() {
-            return Choice::Incumbent;
-        }
+        let mut weights = normal.solve(PENALTY);
         if !self.incumbent {
+            // Where nothing says anything, the first is as good as any.
+            if weights.iter().all(|&weight| weight == 0.0) {
+                weights[0] = 1.0;
+            }
             return Choice::Stack(weights);
         }
         let stack = self.quality(&self.combined(&weights), nodes);
