@@ -34,7 +34,7 @@ pub(crate) fn run(input: &[u8]) {
         edges.iter_mut().for_each(|file| file.relation = Some("edges".into()));
         edges.push(EdgeFile { path, relation: Some("others".into()) });
     }
-    for directions in [Directions::AsSaid, Directions::Kept] {
+    for directions in [Directions::AsSaid, Directions::Kept { by: "--directed" }] {
         let (features, labels) = (features.clone(), labels.clone());
         let (nodes, split, edges) = (nodes.clone(), split.clone(), edges.clone());
         let files = TableFiles { edges, features, nodes, labels, values: None, split, directions };

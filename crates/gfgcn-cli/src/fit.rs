@@ -140,7 +140,7 @@ impl Report {
             model: shown::path(path),
             members: model.members().iter().map(MemberLine::from).collect(),
             head: model.head().clone(),
-            nodes: provenance.nodes,
+            nodes: model.nodes(),
             training_nodes: provenance.training_nodes,
             metric: provenance.objective.metric,
             selection_accuracy: provenance.selection_accuracy.map(|accuracy| 100.0 * accuracy),

@@ -25,6 +25,8 @@ struct Report {
     head: Head,
     features: usize,
     feature_names: Option<Vec<String>>,
+    nodes: usize,
+    directed: bool,
     provenance: Provenance,
 }
 
@@ -35,6 +37,8 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> 
         head: model.head().clone(),
         features: model.features(),
         feature_names: model.feature_names().map(<[String]>::to_vec),
+        nodes: model.nodes(),
+        directed: model.is_directed(),
         provenance: Provenance {
             // In percent, as in the report of `fit`.
             selection_accuracy: model.provenance().selection_accuracy.map(|share| 100.0 * share),
@@ -69,8 +73,11 @@ impl Report {
             (
                 "trained on",
                 format!(
-                    "{}: {} of {} nodes",
-                    provenance.dataset, provenance.training_nodes, provenance.nodes
+                    "{}: {} of {} nodes{}",
+                    provenance.dataset,
+                    provenance.training_nodes,
+                    self.nodes,
+                    if self.directed { ", directed edges" } else { "" }
                 ),
             ),
             ("data fingerprint", provenance.fingerprint.clone()),

@@ -6,7 +6,7 @@ use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
-use gfgcn::{Error, Result};
+use gfgcn::{Error, Model, Result};
 use gfgcn_data::{Directions, EdgeFile, TableFiles, npz, read_splits, read_values};
 use gfgcn_datasets::{has_extension, open_with, stem};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(crate) struct Directed {
 
 impl Directed {
     pub(crate) fn directions(self) -> Directions {
-        if self.directed { Directions::Kept } else { Directions::AsSaid }
+        if self.directed { Directions::Kept { by: "--directed" } } else { Directions::AsSaid }
     }
 
     /// Says so where directions were asked for and there are none.
@@ -63,8 +63,30 @@ impl Directed {
 impl Source {
     /// Reads the dataset and says what was repaired on the way.
     pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
+        self.load_with(self.direction.directions(), global, output)
+    }
+
+    /// Reads the dataset as [`Source::load`] does, with directions where a model was trained with some.
+    pub(crate) fn load_for(
+        &self,
+        model: &Model,
+        global: &Global,
+        output: &Output,
+    ) -> Result<Dataset> {
+        let directions = match model.is_directed() {
+            true => Directions::Kept { by: "the model" },
+            false => self.direction.directions(),
+        };
+        self.load_with(directions, global, output)
+    }
+
+    fn load_with(
+        &self,
+        directions: Directions,
+        global: &Global,
+        output: &Output,
+    ) -> Result<Dataset> {
         let context = &interrupt::context();
-        let directions = self.direction.directions();
         let edges: Vec<EdgeFile> = self.edges.iter().map(|text| edge_file(text)).collect();
         let dataset = match (&self.dataset, &edges[..]) {
             (Some(dataset), _) => {

@@ -13,7 +13,10 @@ pub enum Directions {
     #[default]
     AsSaid,
     /// They are kept, unless the data say that there are none, which is an error.
-    Kept,
+    Kept {
+        /// What asks for it, for messages: `--directed`.
+        by: &'static str,
+    },
 }
 
 /// What data say of themselves.
@@ -36,8 +39,11 @@ impl Directions {
     /// # Errors
     /// If any two of these differ.
     pub(crate) fn resolve(self, said: impl IntoIterator<Item = Said>) -> Result<bool> {
-        let asked = Said { directed: true, by: "--directed".into() };
-        let mut all = said.into_iter().chain((self == Directions::Kept).then_some(asked));
+        let asked = match self {
+            Directions::AsSaid => None,
+            Directions::Kept { by } => Some(Said { directed: true, by: by.into() }),
+        };
+        let mut all = said.into_iter().chain(asked);
         let Some(first) = all.next() else { return Ok(false) };
         match all.find(|other| other.directed != first.directed) {
             Some(other) => Err(Error::Data(format!(
@@ -68,17 +74,19 @@ pub(crate) fn note_repairs(dataset: Dataset, repairs: &Repairs) -> Dataset {
 mod tests {
     use super::*;
 
+    const KEPT: Directions = Directions::Kept { by: "--directed" };
+
     #[test]
     fn flags_agree_or_are_both_named() {
         let said = |directed| Said { directed, by: format!("member {directed}") };
         let resolve = |directions: Directions, said: &[Said]| directions.resolve(said.to_vec());
         assert!(!resolve(Directions::AsSaid, &[]).unwrap());
-        assert!(resolve(Directions::Kept, &[]).unwrap());
+        assert!(resolve(KEPT, &[]).unwrap());
         assert!(resolve(Directions::AsSaid, &[said(true)]).unwrap());
-        assert!(resolve(Directions::Kept, &[said(true), said(true)]).unwrap());
+        assert!(resolve(KEPT, &[said(true), said(true)]).unwrap());
         assert!(!resolve(Directions::AsSaid, &[said(false)]).unwrap());
         for (directions, said, parts) in [
-            (Directions::Kept, vec![said(false)], ["member false", "--directed"]),
+            (KEPT, vec![said(false)], ["member false", "--directed"]),
             (Directions::AsSaid, vec![said(true), said(false)], ["member true", "member false"]),
         ] {
             let error = resolve(directions, &said).unwrap_err().to_string();

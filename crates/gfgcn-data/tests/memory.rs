@@ -64,7 +64,7 @@ fn readers(folder: &Path) -> Vec<(&'static str, Reader)> {
         let files = TableFiles::in_folder(&path(name)).unwrap().unwrap();
         readers.push((name, Box::new(move |context| files.read("data", context))));
     }
-    let directions = Directions::Kept;
+    let directions = Directions::Kept { by: "--directed" };
     let files = TableFiles { directions, ..TableFiles::in_folder(&path("csv")).unwrap().unwrap() };
     readers.push(("directed", Box::new(move |context| files.read("data", context))));
     // Ten types, and nodes that are only known by their edges.

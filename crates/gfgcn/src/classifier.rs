@@ -6,7 +6,7 @@ use crate::design::Design;
 use crate::driver::{Driver, Explanation, Rows, Scoring, Systems};
 use crate::error::Result;
 use crate::head::{Lesson, Objective, Supervision};
-use crate::model::{Member, Model, Provenance, SAVING};
+use crate::model::{Known, Member, Model, Provenance, SAVING};
 use crate::ridge::Ridge;
 use crate::split::Split;
 
@@ -95,12 +95,10 @@ impl Classifier {
             Ok(Model {
                 members: vec![member],
                 head: fitted.head,
-                features: dataset.features().cols(),
-                feature_names: dataset.feature_names().map(<[String]>::to_vec),
+                known: Known::new(dataset, designs),
                 provenance: Provenance {
                     dataset: dataset.name().to_owned(),
                     fingerprint: dataset.fingerprint(),
-                    nodes: dataset.nodes(),
                     training_nodes: split.train().len(),
                     objective: Objective {
                         metric: Some(supervision.metric()),

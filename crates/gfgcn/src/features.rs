@@ -158,18 +158,6 @@ impl Features {
         Features::Sparse(SparseMatrix::from_canonical_rows(self.rows(), cols, fill))
     }
 
-    /// Xᵀ · B for a dense B (nodes × targets), in `f64`: one row per feature.
-    pub(crate) fn transposed_times(&self, b: &Matrix<f64>) -> Matrix<f64> {
-        let mut out = Matrix::<f64>::zeros(self.cols(), b.cols());
-        for node in 0..self.rows() {
-            self.for_each_in_row(node, |j, value| {
-                let sums = out.row_mut(j).iter_mut().zip(b.row(node));
-                sums.for_each(|(sum, b)| *sum += f64::from(value) * b);
-            });
-        }
-        out
-    }
-
     /// X · W for a dense W (features × targets), in `f64`: one row per node.
     pub fn times(&self, weights: &Matrix<f64>) -> Matrix<f64> {
         assert_eq!(self.cols(), weights.rows(), "features and weights differ in their dimension");

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     predictions::check_file_name(arguments.target.path())?;
     arguments.target.check(&inputs)?;
     let model = Model::load(&arguments.model)?;
-    let dataset = arguments.source.load(global, output)?;
+    let dataset = arguments.source.load_for(&model, global, output)?;
     let split = arguments.split.load_one(&dataset)?;
     let start = Instant::now();
     let predict = |context: &Context| model.predict(&dataset, context);

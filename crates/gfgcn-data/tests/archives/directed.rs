@@ -8,8 +8,13 @@ use gfgcn_data::{Directions, npz};
 type Arcs = Vec<(usize, usize, f32)>;
 
 fn kept(arrays: &Arrays) -> Result<Dataset, String> {
-    npz::from_bytes_with(&arrays.stored(), "test", Directions::Kept, &Context::default())
-        .map_err(|error| error.to_string())
+    npz::from_bytes_with(
+        &arrays.stored(),
+        "test",
+        Directions::Kept { by: "--directed" },
+        &Context::default(),
+    )
+    .map_err(|error| error.to_string())
 }
 
 /// 0 → 1 (twice), 1 → 0, 2 → 0, and a self-loop, as rows and as a list.

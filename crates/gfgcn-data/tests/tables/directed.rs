@@ -1,6 +1,6 @@
 //! Directions of edges in tables: asked for, said by the tables themselves, or forgotten and said.
 
-use super::{assert_says, folder, read_as, small_with};
+use super::{KEPT, assert_says, folder, read_as, small_with};
 use gfgcn_data::Directions;
 
 const FEATURES: (&str, &str) = ("features.csv", "id,x\na,1\nb,2\nc,3\n");
@@ -22,7 +22,7 @@ fn edges_are_arcs_where_that_is_asked_for_or_said() {
         ("edges.mtx", matrix, false),
     ] {
         let folder = folder(&[FEATURES, (name, text)]);
-        let kept = read_as(folder.path(), Directions::Kept).unwrap();
+        let kept = read_as(folder.path(), KEPT).unwrap();
         assert_eq!(kept.graph().arc_list().collect::<Arcs>(), expected, "{name}");
         assert_eq!(kept.notes(), [""; 0], "{name}");
         let plain = read_as(folder.path(), Directions::AsSaid).unwrap();
@@ -53,7 +53,7 @@ fn directions_are_only_missed_where_they_could_be_meant() {
 #[test]
 fn directed_edges_are_repaired_and_counted() {
     let text = "source,target,weight\na,b,2\na,b,3\nb,a,1\nc,c,1\nc,a,0\n";
-    let dataset = read_as(folder(&[FEATURES, ("edges.csv", text)]).path(), Directions::Kept);
+    let dataset = read_as(folder(&[FEATURES, ("edges.csv", text)]).path(), KEPT);
     let dataset = dataset.unwrap();
     assert_eq!(dataset.graph().arc_list().collect::<Arcs>(), [(0, 1, 3.0), (1, 0, 1.0)]);
     let notes = dataset.notes().join("; ");
@@ -77,13 +77,13 @@ fn flags_that_differ_and_bad_weights_are_refused() {
         ),
         (
             "asked for, and denied",
-            Directions::Kept,
+            KEPT,
             ("edges.csv", undirected),
             &[MIXED, "line 2 of edges.csv", "undirected", "--directed"],
         ),
         (
             "a symmetric matrix",
-            Directions::Kept,
+            KEPT,
             ("edges.mtx", symmetric),
             &["edges.mtx", MIXED, "the word symmetric", "--directed"],
         ),
@@ -101,13 +101,13 @@ fn flags_that_differ_and_bad_weights_are_refused() {
         ),
         (
             "negative weight",
-            Directions::Kept,
+            KEPT,
             ("edges.csv", "source,target,directed,weight\na,b,true,-1\n"),
             &["line 2", "\"weight\"", "-1", "negative"],
         ),
         (
             "NaN weight",
-            Directions::Kept,
+            KEPT,
             ("edges.csv", "source,target,weight\na,b,nan\n"),
             &["line 2", "\"weight\"", "nan", "finite"],
         ),

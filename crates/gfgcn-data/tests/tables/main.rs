@@ -24,6 +24,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
+/// What `--directed` asks for.
+const KEPT: Directions = Directions::Kept { by: "--directed" };
 /// A small dataset in its plainest form; `tests/golden/make_parquet.py` writes the same one.
 const SMALL: [(&str, &str); 4] = [
     ("edges.csv", "source,target,weight\na,b,0.5\nb,c,2\na,c,1\nd,a,1\n"),

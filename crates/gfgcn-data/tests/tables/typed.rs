@@ -1,8 +1,7 @@
 //! Edges of several types: a column, or a file for each.
 
-use super::{assert_says, folder, read, read_as, small_with};
+use super::{KEPT, assert_says, folder, read, read_as, small_with};
 use gfgcn::data::Dataset;
-use gfgcn_data::Directions;
 
 const FEATURES: (&str, &str) = ("features.csv", "id,x\na,1\nb,2\nc,3\n");
 const TYPED: &str = "source,target,type\na,b,cites\nb,c,likes\nb,c,cites\nc,b,likes\na,c,likes\n";
@@ -17,7 +16,7 @@ fn relations(dataset: &Dataset) -> Vec<(&str, Arcs)> {
 #[test]
 fn every_type_is_a_relation_and_all_are_the_graph() {
     let files = [FEATURES, ("edges.csv", TYPED)];
-    let dataset = read_as(folder(&files).path(), Directions::Kept).unwrap();
+    let dataset = read_as(folder(&files).path(), KEPT).unwrap();
     let one = |from, to| (from, to, 1.0);
     let cites = ("cites", vec![one(0, 1), one(1, 2)]);
     let likes = ("likes", vec![one(0, 2), one(1, 2), one(2, 1)]);
@@ -35,7 +34,7 @@ fn every_type_is_a_relation_and_all_are_the_graph() {
 #[test]
 fn neither_rows_nor_columns_nor_files_have_an_order() {
     let files = [FEATURES, ("edges.csv", TYPED)];
-    let expected = read_as(folder(&files).path(), Directions::Kept).unwrap();
+    let expected = read_as(folder(&files).path(), KEPT).unwrap();
     let turned =
         "src,dst,w,Edge_Type\na,c,1,likes\nc,b,1,likes\nb,c,1,cites\nb,c,1,likes\na,b,1,cites\n";
     let columns = [FEATURES, ("edges.csv", turned)];
@@ -45,7 +44,7 @@ fn neither_rows_nor_columns_nor_files_have_an_order() {
         ("edges_cites.csv", "source,target,weight\nb,c,1\na,b,1\n"),
     ];
     for (name, folder) in [("columns", folder(&columns)), ("files", folder(&parts))] {
-        let dataset = read_as(folder.path(), Directions::Kept).unwrap();
+        let dataset = read_as(folder.path(), KEPT).unwrap();
         assert_eq!(dataset, expected, "{name}");
     }
     let beside = [FEATURES, ("edges_cites.csv", "a,b\n"), ("edges.mtx", MATRIX)];

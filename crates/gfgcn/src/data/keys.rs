@@ -134,7 +134,8 @@ mod tests {
     fn targets_of_other_nodes_change_no_key() {
         let ring = ring(6, 0);
         let keys = |last: &str| {
-            let labels = Labels::from_names(&[Some("a"), Some("b"), Some("a"), None, None, Some(last)]);
+            let labels =
+                Labels::from_names(&[Some("a"), Some("b"), Some("a"), None, None, Some(last)]);
             ring.clone().with_targets(labels).unwrap().node_keys(&[0, 1, 2])
         };
         assert_eq!(keys("a"), keys("b"));

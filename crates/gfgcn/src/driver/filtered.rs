@@ -1,10 +1,16 @@
 //! Filtered features of some nodes.
 
+use crate::context::Context;
+use crate::error::Result;
 use crate::filter::Propagated;
+use crate::linalg::multiply_transposed;
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Columns of filtered features that are in double precision at a time, where they are many.
+pub(crate) const PANEL: usize = 1024;
 
 /// The nodes whose filtered features are wanted.
 #[derive(Clone, Debug)]
@@ -105,6 +111,23 @@ impl Filtered {
             }
         });
         out
+    }
+
+    /// Fᵀ B for B with as many rows, a panel of columns of F at a time.
+    pub(crate) fn transposed_times(
+        &self,
+        b: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        let panels = self.panels();
+        let parts = panels.map(|panel| multiply_transposed(&self.columns(panel), b, context));
+        Ok(Matrix::stacked(&parts.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// Ranges of columns, so many that they fit in memory in double precision.
+    pub(crate) fn panels(&self) -> impl Iterator<Item = Range<usize>> {
+        let columns = self.cols();
+        (0..columns).step_by(PANEL).map(move |first| first..columns.min(first + PANEL))
     }
 
     /// All rows, in the precision they were computed in.

@@ -9,6 +9,7 @@ mod filtered;
 mod plan;
 
 pub use explain::{Explanation, Scoring, Systems};
+pub(crate) use filtered::PANEL;
 pub use filtered::{Filtered, Rows};
 pub use plan::{Cost, Side};
 
@@ -329,37 +330,6 @@ impl<'d> Driver<'d> {
             });
         }
         Ok(total.expect("a design has a channel"))
-    }
-
-    /// W = Fᵀ α for a design, columns × targets: the weights that coefficients α of some nodes (nodes × targets) stand
-    /// for. F is never formed, Xᵀ (p(Â)ᵀ E α) propagates one column per target.
-    ///
-    /// # Errors
-    /// If the work is cancelled.
-    pub(crate) fn weights(
-        &self,
-        design: usize,
-        nodes: &[usize],
-        coefficients: &Matrix<f64>,
-        context: &Context,
-    ) -> Result<Matrix<f64>> {
-        let mut everywhere = Matrix::zeros(self.nodes, coefficients.cols());
-        for (k, &node) in nodes.iter().enumerate() {
-            everywhere.row_mut(node).copy_from_slice(coefficients.row(k));
-        }
-        let all: Vec<usize> = (0..self.nodes).collect();
-        let mut parts = Vec::new();
-        for (channel, scale) in &self.designs[design] {
-            let sink = Slabs::<f64>::new(all.len(), all.len(), everywhere.cols());
-            let propagator = &self.operators[channel.operator].1;
-            let filters = std::slice::from_ref(&channel.series);
-            propagate(context, propagator, true, filters, &everywhere, &all, &sink)?;
-            let propagated = sink.finish(1).remove(0).to_native();
-            let mut weights = self.inputs[channel.input].rows.transposed_times(&propagated);
-            weights.as_mut_slice().iter_mut().for_each(|weight| *weight *= scale);
-            parts.push(weights);
-        }
-        Ok(Matrix::stacked(&parts))
     }
 
     /// The number of columns of a design's filtered features.

@@ -4,9 +4,9 @@
 //! accepted only if writing what was read gives the same bytes again, so that no flipped byte, moved
 //! tensor or stray entry goes unnoticed.
 
-use super::{Member, Model, Provenance};
+use super::{Known, Member, Model, Provenance};
 use crate::context::Memory;
-use crate::design::{Channel, Design, Input};
+use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::files::{open, read_file, write_atomically};
 use crate::head::Head;
@@ -28,7 +28,7 @@ pub(crate) const SAVING: u64 = 3;
 const LOADING: u64 = 5;
 
 /// The version of the file's layout. Files of another one are refused, not guessed at.
-const SCHEMA: u32 = 3;
+const SCHEMA: u32 = 4;
 /// The key of the header in the metadata.
 const KEY: &str = "gfgcn";
 
@@ -37,8 +37,7 @@ struct Header {
     schema: u32,
     members: Vec<MemberHeader>,
     head: Head,
-    features: usize,
-    feature_names: Option<Vec<String>>,
+    known: Known,
     provenance: Provenance,
     checksum: String,
 }
@@ -93,8 +92,7 @@ impl Model {
             schema: SCHEMA,
             members: self.members.iter().map(member).collect(),
             head: self.head.clone(),
-            features: self.features,
-            feature_names: self.feature_names.clone(),
+            known: self.known.clone(),
             provenance: self.provenance.clone(),
             checksum: String::new(),
         };
@@ -136,7 +134,7 @@ impl Model {
         check(&header).map_err(|why| damaged(&why))?;
         let targets = header.head.columns();
         let member = |(k, member): (usize, MemberHeader)| {
-            let predictor = read_predictor(k, &member, targets, header.features, &tensors)?;
+            let predictor = read_predictor(k, &member, targets, &header.known, &tensors)?;
             let MemberHeader { share, design, ridge, lambda } = member;
             Ok(Member { share, design, ridge, lambda, predictor })
         };
@@ -145,8 +143,7 @@ impl Model {
         let model = Model {
             members: members.map_err(|why| damaged(&why))?,
             head: header.head,
-            features: header.features,
-            feature_names: header.feature_names,
+            known: header.known,
             provenance: header.provenance,
         };
         if model.to_bytes() != bytes {
@@ -253,19 +250,21 @@ fn check(header: &Header) -> Result<(), String> {
             return Err("the kernel has no width".into());
         }
     }
-    match &header.feature_names {
-        Some(names) if names.len() != header.features => {
-            Err(format!("{} feature names for {} features", names.len(), header.features))
+    let Known { features, feature_names, nodes, node_ids, .. } = &header.known;
+    for (what, names, count) in [("features", feature_names, features), ("nodes", node_ids, nodes)]
+    {
+        if let Some(names) = names.as_ref().filter(|names| names.len() != *count) {
+            return Err(format!("{} names for {count} {what}", names.len()));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 fn read_predictor(
     member: usize,
     MemberHeader { design, ridge, .. }: &MemberHeader,
     targets: usize,
-    features: usize,
+    known: &Known,
     tensors: &SafeTensors<'_>,
 ) -> Result<Predictor, String> {
     let name = |name: &str| format!("{member}.{name}");
@@ -301,13 +300,10 @@ fn read_predictor(
             intercept,
         }
     };
-    // What else a design filters has as many columns as the graph says.
-    let of_features = |channel: &&Channel| channel.input == Input::Features;
-    let columns = features * design.channels().iter().filter(of_features).count();
-    let only = design.channels().iter().all(|channel| of_features(&channel));
-    let inputs = predictor.inputs();
-    if inputs == 0 || inputs < columns || (only && inputs != columns) {
-        return Err(format!("{inputs} columns do not belong to {design} of {features} features"));
+    let columns = design.channels().iter().map(|channel| known.columns(channel.input));
+    let (columns, inputs) = (columns.fold(0, usize::saturating_add), predictor.inputs());
+    if inputs == 0 || inputs != columns {
+        return Err(format!("{inputs} columns do not belong to {design}, which has {columns}"));
     }
     Ok(predictor)
 }

@@ -2,9 +2,11 @@
 
 mod agreement;
 mod file;
+mod known;
 mod predict;
 
 pub(crate) use file::SAVING;
+pub(crate) use known::Known;
 pub use predict::Predictions;
 
 use crate::design::Design;
@@ -22,9 +24,7 @@ pub struct Model {
     /// At least one; the one with the largest share first.
     pub(crate) members: Vec<Member>,
     pub(crate) head: Head,
-    /// Columns of the features it was trained on.
-    pub(crate) features: usize,
-    pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) known: Known,
     pub(crate) provenance: Provenance,
 }
 
@@ -78,8 +78,6 @@ pub struct Provenance {
     pub dataset: String,
     /// The dataset's [fingerprint](crate::data::Dataset::fingerprint).
     pub fingerprint: String,
-    /// Nodes in the graph.
-    pub nodes: usize,
     /// Nodes trained on.
     pub training_nodes: usize,
     /// What it was trained for; the metric is filled in.
@@ -108,12 +106,22 @@ impl Model {
 
     /// The number of features it expects.
     pub fn features(&self) -> usize {
-        self.features
+        self.known.features
     }
 
     /// The names of the features it expects, where the training data gave them.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names.as_deref()
+        self.known.feature_names.as_deref()
+    }
+
+    /// The number of nodes of the graph it was trained on.
+    pub fn nodes(&self) -> usize {
+        self.known.nodes
+    }
+
+    /// Whether the edges it was trained on had directions.
+    pub fn is_directed(&self) -> bool {
+        self.known.directed
     }
 
     /// The metric by which λ was chosen, if it was, and its value on the nodes that chose it.

@@ -1,18 +1,18 @@
 //! Predicting with a model, on the graph it was trained on or on another one.
 
+use super::known::{Known, Matched, Places};
 use super::{Member, Model};
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
-use crate::design::{Design, Input};
+use crate::design::{Channel, Design, Input};
 use crate::driver::{Driver, Rows};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::head::Head;
 use crate::matrix::Matrix;
-use crate::predictor::score_all;
+use crate::predictor::{Predictor, score_all};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// What a model says about every node of a graph: [classes](Predictions::class), [sets of labels](Predictions::labels) or
 /// [values](Predictions::values).
@@ -84,11 +84,12 @@ impl Model {
     ///
     /// Where both the model and the data name their features, columns are matched by name:
     /// features the data lack count as 0, features the model does not know are left out, and
-    /// both are noted.
+    /// both are noted. Nodes are matched in the same way where the model learnt from who is linked to whom: links to a new
+    /// node say nothing. Edges have directions if they had some when the model was trained.
     ///
     /// # Errors
-    /// If the number of features differs (without names), no name is in common, scores are not finite, there
-    /// is too little memory, or the work is cancelled.
+    /// If the number of features or of nodes that must be known differs (without names), no name is in common, directions are
+    /// needed and missing, scores are not finite, there is too little memory, or the work is cancelled.
     pub fn predict(&self, dataset: &Dataset, context: &Context) -> Result<Predictions> {
         context.run(|| {
             if dataset.feature_names().is_some_and(|names| Some(names) != self.feature_names()) {
@@ -96,13 +97,17 @@ impl Model {
                     (dataset.features().memory(), "use a machine with more memory");
                 context.memory().check("matching the features by name", needed, remedy)?;
             }
-            let (features, notes) = self.match_features(dataset)?;
-            self.check_nodes(dataset)?;
             let designs: Vec<Design> = self.members.iter().map(|m| m.design.clone()).collect();
+            let Matched { graph, features, places, notes } =
+                self.known.match_to(dataset, &designs)?;
             Driver::check(&features, &designs, context)?;
             let mut total: Option<Matrix<f64>> = None;
             for member in &self.members {
-                let scores = member.scores(dataset.graph(), &features, context)?;
+                let member = match &places {
+                    Some(places) => Cow::Owned(member.moved_to(places, &self.known, context)?),
+                    None => Cow::Borrowed(member),
+                };
+                let scores = member.scores(&graph, &features, context)?;
                 total = Some(match total {
                     None => scores,
                     Some(mut total) => {
@@ -115,62 +120,46 @@ impl Model {
             Ok(Predictions { head: self.head.clone(), targets, notes })
         })
     }
-
-    /// Who is linked to whom only says something about the nodes it was learnt from.
-    fn check_nodes(&self, dataset: &Dataset) -> Result<()> {
-        let channels = self.members.iter().flat_map(|member| member.design.channels());
-        let knows_nodes = channels.into_iter().any(|channel| channel.input == Input::Structure);
-        let (known, found) = (self.provenance.nodes, dataset.nodes());
-        if knows_nodes && known != found {
-            return Err(Error::Data(format!(
-                "the model learnt from who is linked to whom, so it only knows the {known} nodes it was trained on, and the \
-                 data have {found}"
-            )));
-        }
-        Ok(())
-    }
-
-    fn match_features<'a>(&self, dataset: &'a Dataset) -> Result<(Cow<'a, Features>, Vec<String>)> {
-        let (Some(wanted), Some(given)) = (self.feature_names(), dataset.feature_names()) else {
-            let found = dataset.features().cols();
-            let what = format!(
-                "features per node in {}, which must be those the model was trained on",
-                dataset.name()
-            );
-            Error::check_size(what, self.features(), found)?;
-            return Ok((Cow::Borrowed(dataset.features()), Vec::new()));
-        };
-        if wanted == given {
-            return Ok((Cow::Borrowed(dataset.features()), Vec::new()));
-        }
-        let position: HashMap<&str, u32> =
-            wanted.iter().zip(0..).map(|(name, k)| (name.as_str(), k)).collect();
-        let columns: Vec<Option<u32>> =
-            given.iter().map(|name| position.get(name.as_str()).copied()).collect();
-        let matched = columns.iter().flatten().count();
-        if matched == 0 {
-            return Err(Error::Data(format!(
-                "no feature of the data is one the model was trained on; \
-                 the model's first is {:?}, the data's first is {:?}",
-                wanted[0], given[0]
-            )));
-        }
-        let mut notes = Vec::new();
-        if matched < wanted.len() {
-            let missing = wanted.len() - matched;
-            notes
-                .push(format!("{missing} features of the model are not in the data; counted as 0"));
-        }
-        if matched < given.len() {
-            let unknown = given.len() - matched;
-            notes
-                .push(format!("{unknown} features of the data are unknown to the model; left out"));
-        }
-        Ok((Cow::Owned(dataset.features().map_columns(&columns, wanted.len())), notes))
-    }
 }
 
 impl Member {
+    /// With weights for the nodes in the given places, and none for others.
+    fn moved_to(&self, places: &Places, known: &Known, context: &Context) -> Result<Member> {
+        let Predictor::Linear { weights, intercept } = &self.predictor else {
+            // What compares whole rows has no weights that could be moved.
+            return match self.design.channels().iter().all(|c| c.input != Input::Structure) {
+                true => Ok(self.clone()),
+                false => Err(Error::Data(
+                    "the model compares who is linked to whom, so it only knows the nodes it was trained on, in their order"
+                        .into(),
+                )),
+            };
+        };
+        let targets = weights.cols();
+        let rows: Vec<Option<usize>> = {
+            let mut first = 0;
+            let of_channel = |channel: &Channel| {
+                let start = first;
+                let columns = known.columns(channel.input);
+                first += columns;
+                let rows: Vec<Option<usize>> = match channel.input {
+                    Input::Structure => {
+                        places.iter().map(|place| place.map(|k| start + k as usize)).collect()
+                    }
+                    Input::Features | Input::Degrees => (start..first).map(Some).collect(),
+                };
+                rows
+            };
+            self.design.channels().iter().flat_map(of_channel).collect()
+        };
+        let needed = 8 * (rows.len() * targets) as u64;
+        context.memory().check("matching nodes by id", needed, "use a machine with more memory")?;
+        let moved = Matrix::from_fn(rows.len(), targets, |i, t| {
+            rows[i].map_or(0.0, |row| weights[(row, t)])
+        });
+        Ok(Member { predictor: Predictor::linear(moved, intercept.clone()), ..self.clone() })
+    }
+
     /// Its scores of every node.
     pub(crate) fn scores(
         &self,

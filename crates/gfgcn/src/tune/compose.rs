@@ -6,15 +6,17 @@
 //! W_c = w_c Fᵀα_c + w_sum Fᵀα_sum / s_c
 //! ```
 
+use super::bank::Learner;
+use super::filtered_bytes;
 use super::learn::{Coefficients, Inputs};
 use super::round::{Outcome, Round};
 use crate::data::TargetKind;
-use crate::driver::{Driver, Rows};
+use crate::driver::{Driver, PANEL, Rows, distinct};
 use crate::error::Result;
 use crate::head::Head;
 use crate::linalg::multiply_transposed;
 use crate::matrix::Matrix;
-use crate::model::{Member, Model, Provenance};
+use crate::model::{Known, Member, Model, Provenance};
 use crate::predictor::Predictor;
 use crate::ridge::{Candidate, Ridge, Selection};
 
@@ -85,6 +87,7 @@ impl Round<'_> {
             }
             add_constants(&mut intercept, of_sum, &sum.solved.intercept);
         }
+        self.to_columns(&outcome.learners, &mut parts)?;
         let mut members = Vec::new();
         for (k, parts) in parts.into_iter().enumerate() {
             let Some(predictor) = self.predictor(outcome, k, parts)? else { continue };
@@ -108,15 +111,14 @@ impl Round<'_> {
         let shares = shares.collect();
         let dataset = self.dataset;
         let judged = self.judged(left_out);
+        let known = Known::new(dataset, members.iter().map(|(_, member)| &member.design));
         let model = Model {
             members: members.into_iter().map(|(_, member)| member).collect(),
             head: self.head(left_out),
-            features: dataset.features().cols(),
-            feature_names: dataset.feature_names().map(<[String]>::to_vec),
+            known,
             provenance: Provenance {
                 dataset: dataset.name().to_owned(),
                 fingerprint: dataset.fingerprint(),
-                nodes: dataset.nodes(),
                 training_nodes: self.supervision.train.len(),
                 objective: self.objective.clone(),
                 selection_accuracy: self.is_of_classes().then(|| judged.accuracy()),
@@ -145,9 +147,39 @@ impl Round<'_> {
         head
     }
 
+    /// Turns the coefficients of training nodes into weights of columns, W = Fᵀα, where the kernel is linear.
+    ///
+    /// F is that of the systems, in single precision, and not what the graph gives exactly: α is large along rows that
+    /// depend on each other, and Fᵀα only cancels with the very F that α was solved for.
+    fn to_columns(&self, learners: &[Learner], parts: &mut [Parts]) -> Result<()> {
+        let linear = |k: &usize| parts[*k].dual.is_some() && learners[*k].kernel.is_linear();
+        let dual: Vec<usize> = (0..parts.len()).filter(linear).collect();
+        let designs = distinct(dual.iter().map(|&k| learners[k].design.clone()));
+        if designs.is_empty() {
+            return Ok(());
+        }
+        let (train, targets) = (self.supervision.train, self.supervision.head.columns());
+        let driver =
+            Driver::new(self.dataset, &designs, Rows::of(train.to_vec(), self.dataset.nodes()), 0)?;
+        let columns: usize = (0..designs.len()).map(|design| driver.columns(design)).sum();
+        let needed = driver.least_memory() + 8 * (PANEL * train.len() + columns * targets) as u64;
+        let remedy = "train on fewer nodes or classes, or use a machine with more memory";
+        let _lease = self.context.memory().reserve("putting the model together", needed, remedy)?;
+        for pass in driver.passes(filtered_bytes(self.context)) {
+            for (design, filtered) in pass.clone().zip(driver.run(pass, self.context)?) {
+                for &k in dual.iter().filter(|&&k| learners[k].design == designs[design]) {
+                    let alpha = parts[k].dual.take().expect("it has coefficients");
+                    let weights = filtered.transposed_times(&alpha, self.context)?;
+                    add_to(&mut parts[k].primal, 1.0, &weights);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The predictor of a learner, if it has a part in anything.
     fn predictor(&self, outcome: &Outcome, k: usize, parts: Parts) -> Result<Option<Predictor>> {
-        let (train, context) = (self.supervision.train, self.context);
+        let context = self.context;
         if parts.dual.is_none() && parts.primal.is_none() {
             return Ok(None);
         }
@@ -165,12 +197,6 @@ impl Round<'_> {
                 coefficients: landmarks.coefficients(weights, context),
                 intercept: zeros,
             }));
-        }
-        if let Some(alpha) = &parts.dual {
-            let design = std::slice::from_ref(&outcome.learners[k].design);
-            let rows = Rows::of(Vec::new(), self.dataset.nodes());
-            let driver = Driver::new(self.dataset, design, rows, alpha.cols())?;
-            add_to(&mut weights, 1.0, &driver.weights(0, train, alpha, context)?);
         }
         Ok(weights.map(|weights| Predictor::linear(weights, zeros)))
     }

@@ -2,7 +2,7 @@
 
 use super::bank::Learner;
 use crate::context::Context;
-use crate::driver::Filtered;
+use crate::driver::{Filtered, PANEL};
 use crate::error::{Error, Result};
 use crate::head::Truth;
 use crate::kernel::Kernel;
@@ -12,8 +12,6 @@ use crate::ridge::{Candidate, Problem, RidgePath, best, no_usable_penalty, penal
 
 /// Training nodes that others are compared with by a kernel that is not linear, at most.
 pub(super) const LANDMARKS: usize = 1000;
-/// Columns of filtered rows that are in double precision at a time.
-pub(super) const PANEL: u64 = 1024;
 
 /// The rows of the training nodes as a ridge problem sees them: a linear one, whatever the kernel.
 pub(super) enum Inputs {
@@ -60,8 +58,11 @@ impl Inputs {
             true => vec![1.0; rows.cols()],
             false => deviations(&rows),
         };
+        // As they are stored: coefficients of landmarks that are nearly alike are large, and would not fit other rows.
+        let stored = |value: f64| f64::from(value as f32);
         for i in 0..rows.rows() {
-            rows.row_mut(i).iter_mut().zip(&scale).for_each(|(value, scale)| *value /= scale);
+            let row = rows.row_mut(i).iter_mut().zip(&scale);
+            row.for_each(|(value, scale)| *value = stored(*value / scale));
         }
         let support = rows.select_rows(&landmarks(&rows, order));
         let kernel = match learner.kernel.resolve(&support) {
@@ -106,14 +107,13 @@ impl Inputs {
     pub(super) fn gram(&self, context: &Context) -> Result<Matrix<f64>> {
         match self {
             Inputs::Landmarks { rows, .. } => gram_of_rows(rows, context),
-            Inputs::Linear(filtered) if filtered.cols() <= PANEL as usize => {
+            Inputs::Linear(filtered) if filtered.cols() <= PANEL => {
                 gram_of_rows(&self.rows(), context)
             }
             Inputs::Linear(filtered) => {
                 let mut total = Matrix::zeros(filtered.rows(), filtered.rows());
-                for first in (0..filtered.cols()).step_by(PANEL as usize) {
-                    let columns = first..filtered.cols().min(first + PANEL as usize);
-                    total.add_scaled(1.0, &gram_of_rows(&filtered.columns(columns), context)?);
+                for panel in filtered.panels() {
+                    total.add_scaled(1.0, &gram_of_rows(&filtered.columns(panel), context)?);
                 }
                 Ok(total)
             }

@@ -43,6 +43,11 @@ use std::time::{Duration, Instant};
 /// Bytes that filtered features may take at a time.
 const FILTERED_BYTES: u64 = 1 << 30;
 
+/// The same, where memory is short.
+fn filtered_bytes(context: &Context) -> u64 {
+    FILTERED_BYTES.min(context.memory().free() / 2)
+}
+
 /// A search over all learners that fit the data.
 ///
 /// ```no_run
@@ -274,7 +279,8 @@ impl Search {
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let (learners, _) = self.learners(dataset, split.train().len())?;
         let screening = self.screening(dataset, split, &learners);
-        let sample = screening.sample(dataset.targets(), split, &dataset.node_keys(split.train()))?;
+        let sample =
+            screening.sample(dataset.targets(), split, &dataset.node_keys(split.train()))?;
         let train = sample.as_ref().unwrap_or(split).train();
         let designs: Vec<Design> = learners.iter().map(|l| l.design.clone()).collect();
         let rows = Rows::of(train.to_vec(), dataset.nodes());

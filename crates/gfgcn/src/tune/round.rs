@@ -1,14 +1,14 @@
 //! All learners on one set of training nodes, and the sum of their kernels.
 
 use super::bank::Learner;
-use super::learn::{Inputs, PANEL, Solved, solve};
+use super::learn::{Inputs, Solved, solve};
 use super::stack::{Ballot, Choice};
 use super::sum::{self, Growing, Sum, mean_diagonal};
-use super::{Contender, FILTERED_BYTES};
+use super::{Contender, filtered_bytes};
 use crate::context::{Context, Lease};
 use crate::data::Dataset;
 use crate::design::Design;
-use crate::driver::{Driver, Rows, distinct};
+use crate::driver::{Driver, PANEL, Rows, distinct};
 use crate::error::{Error, Result};
 use crate::head::{Objective, Supervision};
 use crate::kernel::Kernel;
@@ -40,7 +40,7 @@ pub(super) struct Planned<'a> {
     learners: Vec<Learner>,
     designs: Vec<Design>,
     driver: Driver<'a>,
-    /// Bytes that are free again when the choice is made.
+    /// Bytes that are free again when the choice is made: of the propagation, the systems and the choice.
     at_work: u64,
     lease: Lease,
 }
@@ -107,7 +107,7 @@ impl<'a> Round<'a> {
     fn run_with(&self, planned: &Planned<'_>, mut growing: Growing) -> Result<Outcome> {
         let Planned { learners, designs, driver, .. } = planned;
         let mut outcome = Outcome::default();
-        for pass in driver.passes(FILTERED_BYTES.min(self.context.memory().free() / 2)) {
+        for pass in driver.passes(filtered_bytes(self.context)) {
             let filtered = driver.run(pass.clone(), self.context)?;
             for (design, filtered) in pass.zip(filtered) {
                 for learner in learners.iter().filter(|learner| learner.design == designs[design]) {
@@ -173,8 +173,8 @@ impl<'a> Round<'a> {
         let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
         let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
         let driver = Driver::new(self.dataset, &designs, rows, 0)?;
-        let at_work = self.at_work(&learners);
-        let needed = driver.least_memory() + at_work + self.kept(&learners);
+        let at_work = driver.least_memory() + self.at_work(&learners);
+        let needed = at_work + self.kept(&learners);
         let remedy = "train on fewer nodes or classes, or use a machine with more memory";
         let lease = self.context.memory().reserve("the search", needed, remedy)?;
         Ok(Planned { learners, designs, driver, at_work, lease })
@@ -210,7 +210,7 @@ impl<'a> Round<'a> {
             let d = columns(learner);
             let size = n.min(d);
             // Rows in single and in double precision, perhaps a Gram matrix, the system, its rotation and its workspace.
-            let rows = 4 * n * d + 8 * if d < n { 3 * n * d } else { 2 * n * d.min(PANEL) };
+            let rows = 4 * n * d + 8 * if d < n { 3 * n * d } else { 2 * n * d.min(PANEL as u64) };
             let gram = if n <= d || grams { 2 * n * n } else { 0 };
             rows + 8 * (gram + 2 * n * size + 2 * size * size + 256 * size + size * penalties)
         };
