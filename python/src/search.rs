@@ -70,8 +70,8 @@ fn report<'py>(py: Python<'py>, tuned: &Tuned) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("description", tuned.metric.description())?;
     found.set_item("is_share", tuned.metric.is_share())?;
     found.set_item("score", tuned.score)?;
-    let expected = tuned.expected;
-    found.set_item("expected", (expected.score, expected.std_error, expected.interval))?;
+    let expected = tuned.expected.map(|e| (e.score, e.std_error, e.interval));
+    found.set_item("expected", expected)?;
     found.set_item("shares", tuned.shares.clone())?;
     found.set_item("own_features_suffice", tuned.own_features_suffice)?;
     found.set_item("left_out", tuned.left_out.clone())?;

@@ -177,7 +177,7 @@ impl Report {
         let expected = self.search.as_ref().map(Searched::expected_name).unwrap_or_default();
         if let Some(search) = &self.search {
             lines.push(("chosen from", search.learners()));
-            lines.push((&expected, search.expected.to_string()));
+            lines.push((&expected, search.expected()));
             lines.extend(search.without_graph());
             times = search.times();
         }

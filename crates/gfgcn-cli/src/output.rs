@@ -171,7 +171,7 @@ pub(crate) fn lambda(lambda: f64) -> String {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct ExpectedScore {
     #[serde(skip)]
-    pub(crate) metric: Metric,
+    metric: Metric,
     mean: f64,
     std_error: f64,
     /// In which it is with a confidence of 95 %.

@@ -8,6 +8,7 @@ use crate::source::SplitSource;
 use clap::{Args, ValueEnum};
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Targets};
+use gfgcn::metrics::Metric;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::tune::{Search, Times, Tuned};
@@ -15,6 +16,9 @@ use gfgcn::{Classifier, Error, Model, Result};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
+
+/// Learners that are named in what a model is made of.
+const SHOWN: usize = 5;
 
 /// Which parts of a split train.
 #[derive(Args, Clone, Copy, Debug)]
@@ -128,9 +132,11 @@ pub(crate) struct Searched {
     stacked: bool,
     /// How much each learner has to do with the scores, in percent.
     shares: Vec<Share>,
-    /// The metric on nodes that had no part in the choice; in percent where it is a share.
+    #[serde(skip)]
+    metric: Metric,
+    /// The metric on nodes that had no part in the choice; in percent where it is a share. None where there are too few.
     #[serde(rename = "expected_score")]
-    pub(crate) expected: ExpectedScore,
+    expected: Option<ExpectedScore>,
     /// Whether the chosen model looks at the graph at all.
     uses_graph: bool,
     /// Whether a node's own features alone are as good.
@@ -159,12 +165,13 @@ impl From<&Tuned> for Searched {
             |(name, share): &(String, f64)| Share { learner: name.clone(), share: 100.0 * share };
         let Times { screening, learning, stacking, composing } = tuned.times;
         Searched {
-            tried: tuned.board.len(),
+            tried: tuned.board.iter().filter(|contender| contender.design.is_some()).count(),
             not_tried: tuned.left_out.clone(),
             sample: tuned.sample,
             stacked: tuned.stacked,
             shares: tuned.shares.iter().map(share).collect(),
-            expected: tuned.expected.into(),
+            metric: tuned.metric,
+            expected: tuned.expected.map(ExpectedScore::from),
             uses_graph: tuned.model.members().iter().any(|member| member.design().uses_graph()),
             own_features_suffice: tuned.own_features_suffice,
             seconds: Seconds {
@@ -183,16 +190,22 @@ impl Searched {
         if !self.stacked {
             return "the default, gfSSGC at depth 8: nothing else is better beyond chance".into();
         }
-        let shown = |share: &&Share| share.share >= 0.5;
-        let parts: Vec<String> = (self.shares.iter().filter(shown))
-            .map(|Share { learner, share }| format!("{share:.0} % {learner}"))
-            .collect();
+        let said = self.shares.iter().take(SHOWN).take_while(|share| share.share >= 1.0).count();
+        let (said, others) = self.shares.split_at(said.max(1));
+        let part = |Share { learner, share }: &Share| format!("{share:.0} % {learner}");
+        let mut parts: Vec<String> = said.iter().map(part).collect();
+        let rest: f64 = others.iter().map(|share| share.share).sum();
+        match others {
+            [] => {}
+            [only] => parts.push(part(only)),
+            _ => parts.push(format!("{rest:.0} % {} others", others.len())),
+        }
         parts.join(", ")
     }
 
-    /// `12 learners, each at 25 λ, first on 1024 of the nodes`.
+    /// `12 learners and their sum, each at 25 λ, after a first round on 1024 of the nodes`.
     pub(crate) fn learners(&self) -> String {
-        let mut text = format!("{} learners, each at 25 λ", self.tried);
+        let mut text = format!("{} learners and their sum, each at 25 λ", self.tried);
         if let Some(nodes) = self.sample {
             text += &format!(", after a first round on {nodes} of the nodes");
         }
@@ -205,7 +218,15 @@ impl Searched {
 
     /// `expected accuracy`.
     pub(crate) fn expected_name(&self) -> String {
-        format!("expected {}", self.expected.metric.description())
+        format!("expected {}", self.metric.description())
+    }
+
+    /// `81.2 % (95 % interval 73.4 to 87.1)`.
+    pub(crate) fn expected(&self) -> String {
+        match &self.expected {
+            Some(expected) => expected.to_string(),
+            None => "unknown: too few training nodes to tell".into(),
+        }
     }
 
     /// Where the time went, for a line that begins with all of it.

@@ -137,7 +137,7 @@ impl Report {
         let mut lines = vec![
             ("chosen", self.search.made_of()),
             (left_out.as_str(), shown_score(self.metric, self.score)),
-            (expected.as_str(), self.search.expected.to_string()),
+            (expected.as_str(), self.search.expected()),
             ("chosen from", self.search.learners()),
             ("time", format!("{time}{}", self.search.times())),
         ];

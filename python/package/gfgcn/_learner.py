@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,6 +16,9 @@ from ._settings import PLAIN, USUAL_METRIC, flag, plain_settings, scoring_settin
 from ._types import Array
 
 Self = TypeVar("Self", bound="Learner")
+
+# What to expect where too few nodes can tell: the score, its standard error and its interval.
+_UNKNOWN = (math.nan, math.nan, (math.nan, math.nan))
 
 
 class Found(NamedTuple):
@@ -37,7 +41,7 @@ class Found(NamedTuple):
     @classmethod
     def read(cls, found: dict[str, Any], sign: float) -> Found:
         """What the engine says, with the sign that was asked for."""
-        expected, std_error, ends = found["expected"]
+        expected, std_error, ends = found["expected"] or _UNKNOWN
         low, high = sorted(sign * end for end in ends)
         board = [{**row, "loo_score": sign * row["loo_score"]} for row in found["board"]]
         kept = ("stacked", "description", "is_share", "own_features_suffice", "left_out", "sample", "seconds")
@@ -196,7 +200,7 @@ class Learner(Estimator):
 
     @property
     def expected_score_(self) -> float:
-        """The metric to expect on other nodes; it allows for having searched."""
+        """The metric to expect on other nodes; it allows for having searched. NaN where there are too few nodes to tell."""
         return self._search_found().expected
 
     def _search_found(self) -> Found:

@@ -16,6 +16,9 @@ from ._results import Results
 from ._settings import flag
 from ._types import Array
 
+# Parts of a model that are named where it is described.
+_SHOWN = 5
+
 
 @dataclass(frozen=True)
 class Tuned:
@@ -52,7 +55,9 @@ class Tuned:
 
     def __repr__(self) -> str:
         found = self.model._search_found()
-        made_of = " + ".join(f"{100 * share:.0f} % {name}" for name, share in self.shares.items())
+        parts = [f"{100 * share:.0f} % {name}" for name, share in self.shares.items()]
+        others = [f"{len(parts) - _SHOWN} others"] if len(parts) > _SHOWN + 1 else parts[_SHOWN:]
+        made_of = " + ".join(parts[:_SHOWN] + others)
         low, high = (_shown(value, found) for value in self.interval)
         alone = "; own features alone are as good" if self.own_features_suffice and self.stacked else ""
         expected = f"{_shown(self.expected, found)}{' %' if found.is_share else ''}"

@@ -3,13 +3,14 @@
 //!
 //! A [bank](Learner) of base learners fits any kind of graph: a node's own features, its neighbours', the paper's filters,
 //! who is linked to whom, degrees, directions, relations. Each is solved in closed form with its own λ, so is the sum of
-//! their kernels, and their left-out scores are combined by non-negative least squares. The paper's default stays unless
-//! that is better beyond chance. One propagation serves all learners that share an operator.
+//! their kernels, and their left-out scores are added up with non-negative weights. The paper's default stays unless that is better
+//! beyond chance. One propagation serves all learners that share an operator.
 
 mod bank;
 mod compose;
 mod evaluate;
 mod learn;
+mod likelihood;
 mod nnls;
 mod round;
 mod screening;
@@ -55,7 +56,9 @@ fn filtered_bytes(context: &Context) -> u64 {
 /// # fn example(dataset: &Dataset, split: &Split) -> gfgcn::Result<()> {
 /// let context = Context::default();
 /// let tuned = Search::default().run(dataset, split, &context)?;
-/// println!("expected accuracy {:.1} %", 100.0 * tuned.expected.score);
+/// if let Some(expected) = tuned.expected {
+///     println!("expected accuracy {:.1} %", 100.0 * expected.score);
+/// }
 /// let predictions = tuned.model.predict(dataset, &context)?;
 /// # Ok(())
 /// # }
@@ -107,8 +110,8 @@ pub struct Tuned {
     pub metric: Metric,
     /// The metric of the model on left-out training nodes.
     pub score: f64,
-    /// What to expect of the model on other nodes.
-    pub expected: Expected,
+    /// What to expect of the model on other nodes; `None` where there are too few nodes to tell.
+    pub expected: Option<Expected>,
     /// How much each learner has to do with the model's scores; they add up to 1. The largest first.
     pub shares: Vec<(String, f64)>,
     /// Whether a node's own features alone are as good.

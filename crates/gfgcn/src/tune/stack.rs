@@ -1,6 +1,8 @@
 //! Adding up learners by how well they predict nodes they have not seen.
 //!
-//! The left-out scores P_c of every learner are honest predictions, so weighting by them does not reward overfitting:
+//! The left-out scores P_c of every learner are honest predictions, so weighting by them does not reward overfitting. The
+//! scores of classes are added up by how likely they make the left-out nodes' classes ([`Likelihood`]), those of label
+//! sets and values by least squares:
 //!
 //! ```text
 //! w = argmin_{w ≥ 0} ‖Y − Σ_c w_c P_c‖² + ρ ‖Y‖² ‖w‖²,    scores Σ_c w_c T_c
@@ -10,6 +12,7 @@
 //! (or their squared error, where targets are no classes), more than three standard errors of the paired comparison. Three,
 //! because the weights were chosen on the same nodes.
 
+use super::likelihood::Likelihood;
 use super::nnls::Normal;
 use crate::data::{TargetKind, mix};
 use crate::head::Truth;
@@ -18,17 +21,21 @@ use crate::metrics::Metric;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// The penalty on the weights, as a share of the targets' squares: learners that say the same share their weight.
-const PENALTY: f64 = 0.001;
+/// The penalty on weights by least squares, as a share of the targets' squares: learners that say the same share their
+/// weight.
+const PENALTY_OF_SQUARES: f64 = 0.001;
+/// The penalty on weights by likelihood; anything between 1e-5 and 1e-3 does as well.
+const PENALTY_OF_LIKELIHOOD: f64 = 2e-4;
+/// The penalty on the factor that turns one score into a likelihood: only so that it is finite.
+const PENALTY_OF_FACTOR: f64 = 1e-8;
 /// Standard errors by which the stack must beat the incumbent.
 const BEYOND_CHANCE: f64 = 3.0;
 /// Standard errors by which one thing says more than another, where nothing was chosen by it.
 const SAYS_MORE: f64 = 2.0;
-/// Parts that the training nodes are divided into to repeat the choice, and those of them that choose.
-const GROUPS: usize = 30;
-const CHOOSING: usize = 20;
-/// Repetitions of the choice.
-const REPETITIONS: usize = 60;
+/// How often the choice is repeated on two thirds of the nodes, to see what to expect.
+const REPETITIONS: u64 = 20;
+/// Nodes that this takes, at most: with more of them, what is chosen differs too little to matter.
+const REPEATED_ON: usize = 10_000;
 
 /// What to expect on nodes that had no part in the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -80,11 +87,45 @@ impl<'a> Ballot<'a> {
         self.targets.matrix().rows()
     }
 
+    fn is_of_classes(&self) -> bool {
+        let head = self.targets.head();
+        head.kind() == TargetKind::Classes && head.names().len() > 1
+    }
+
+    /// The weights of all candidates that are best on some nodes.
+    fn weights(&self, nodes: &[usize]) -> Vec<f64> {
+        let mut weights = match self.is_of_classes() {
+            true => self.weights_by_likelihood(nodes),
+            false => self.normal(nodes).solve(PENALTY_OF_SQUARES),
+        };
+        // Where nothing says anything, the first is as good as any.
+        if weights.iter().all(|&weight| weight == 0.0) {
+            weights[0] = 1.0;
+        }
+        weights
+    }
+
+    /// A likelihood does not know what scores are targets; a common factor brings them there.
+    fn weights_by_likelihood(&self, nodes: &[usize]) -> Vec<f64> {
+        let likelihood = Likelihood::new(self.targets, &self.scores);
+        let mut weights = likelihood.weights(nodes, PENALTY_OF_LIKELIHOOD);
+        let combined = self.combined(&weights);
+        let mut normal = Normal::new(1);
+        for &node in nodes {
+            let root = self.targets.weights().map_or(1.0, |weights| weights[node].sqrt());
+            let pairs = combined.row(node).iter().zip(self.targets.matrix().row(node));
+            pairs.for_each(|(score, y)| normal.add(&[root * score], root * y));
+        }
+        let factor = normal.solve(0.0)[0];
+        weights.iter_mut().for_each(|weight| *weight *= factor);
+        weights
+    }
+
     /// The normal equations of some nodes.
-    fn normal(&self, nodes: impl Iterator<Item = usize>) -> Normal {
+    fn normal(&self, nodes: &[usize]) -> Normal {
         let mut normal = Normal::new(self.scores.len());
         let mut row = vec![0.0; self.scores.len()];
-        for node in nodes {
+        for &node in nodes {
             let root = self.targets.weights().map_or(1.0, |weights| weights[node].sqrt());
             for (t, &y) in self.targets.matrix().row(node).iter().enumerate() {
                 let measured = |value: f64| root * (value - self.origin[t]) / self.unit[t];
@@ -114,17 +155,12 @@ impl<'a> Ballot<'a> {
 
     /// What is best on all training nodes.
     pub(super) fn choice(&self) -> Choice {
-        let all: Vec<usize> = (0..self.nodes()).collect();
-        self.choice_by(&self.normal(0..self.nodes()), &all)
+        self.choice_by(&(0..self.nodes()).collect::<Vec<usize>>())
     }
 
-    fn choice_by(&self, normal: &Normal, nodes: &[usize]) -> Choice {
-        let mut weights = normal.solve(PENALTY);
+    fn choice_by(&self, nodes: &[usize]) -> Choice {
+        let weights = self.weights(nodes);
         if !self.incumbent {
-            // Where nothing says anything, the first is as good as any.
-            if weights.iter().all(|&weight| weight == 0.0) {
-                weights[0] = 1.0;
-            }
             return Choice::Stack(weights);
         }
         let stack = self.quality(&self.combined(&weights), nodes);
@@ -151,85 +187,57 @@ impl<'a> Ballot<'a> {
 
     /// How good scores are for each of some nodes: the log-likelihood of its class, or its negative squared error.
     fn quality(&self, scores: &Matrix<f64>, nodes: &[usize]) -> Vec<f64> {
-        let squared_error = |&node: &usize| -self.targets.squared_error(node, scores.row(node));
-        let head = self.targets.head();
-        if head.kind() != TargetKind::Classes || head.names().len() < 2 {
-            return nodes.iter().map(squared_error).collect();
+        if !self.is_of_classes() {
+            let error = |&node: &usize| -self.targets.squared_error(node, scores.row(node));
+            return nodes.iter().map(error).collect();
         }
-        let weight = |node: usize| self.targets.weights().map_or(1.0, |weights| weights[node]);
-        let two = scores.cols() == 1;
-        let likelihood = |node: usize, temperature: f64| {
-            weight(node) * {
-                let class = self.targets.class(node).unwrap_or(0) as usize;
-                let row = scores.row(node);
-                match two {
-                    // Scores s and −s.
-                    true => {
-                        let margin = 2.0 * temperature * if class == 1 { row[0] } else { -row[0] };
-                        -ln_1p_exp(-margin)
-                    }
-                    false => {
-                        let largest = row.iter().fold(f64::NEG_INFINITY, |m, &s| m.max(s));
-                        let sum: f64 =
-                            row.iter().map(|s| (temperature * (s - largest)).exp()).sum();
-                        temperature * (row[class] - largest) - sum.ln()
-                    }
-                }
-            }
-        };
-        let mean = |log_temperature: f64| -> f64 {
-            nodes.iter().map(|&node| likelihood(node, log_temperature.exp())).sum::<f64>()
-        };
-        let temperature = maximum(mean, -3.0, 7.0).exp();
-        nodes.iter().map(|&node| likelihood(node, temperature)).collect()
+        let only = [scores];
+        let likelihood = Likelihood::new(self.targets, &only);
+        likelihood.of_nodes(nodes, &likelihood.weights(nodes, PENALTY_OF_FACTOR))
     }
 
-    /// Repeats the choice on two thirds of the nodes and judges it on the rest. Nodes are drawn by their keys, so that
-    /// their order does not matter.
-    pub(super) fn expected(&self, keys: &[u64]) -> Expected {
-        let mut groups = vec![Vec::new(); GROUPS];
-        for (node, &key) in keys.iter().enumerate() {
-            groups[(mix(key) % GROUPS as u64) as usize].push(node);
-        }
-        let normals: Vec<Normal> =
-            groups.par_iter().map(|group| self.normal(group.iter().copied())).collect();
-        let judge = |repetition: usize| {
-            let mut order: Vec<usize> = (0..GROUPS).collect();
-            order.sort_by_key(|&group| mix(group as u64 ^ mix(1 + repetition as u64)));
-            let (choosing, judging) = order.split_at(CHOOSING);
-            let mut normal = Normal::new(self.scores.len());
-            choosing.iter().for_each(|&group| normal.join(&normals[group]));
-            let nodes: Vec<usize> = choosing.iter().flat_map(|&g| groups[g].clone()).collect();
-            if nodes.is_empty() {
+    /// Repeats the choice on two thirds of the nodes and judges it on the rest; `None` where there are too few nodes for that.
+    /// Nodes are drawn by their keys, so that their order does not matter.
+    pub(super) fn expected(&self, keys: &[u64]) -> Option<Expected> {
+        let mut nodes: Vec<usize> = (0..keys.len()).collect();
+        nodes.sort_by_key(|&node| mix(keys[node]));
+        nodes.truncate(REPEATED_ON);
+        let metric = self.targets.metric();
+        let judge = |repetition: u64| {
+            let chooses = |&node: &usize| !mix(keys[node] ^ mix(repetition)).is_multiple_of(3);
+            let (choosing, judging): (Vec<usize>, Vec<usize>) =
+                nodes.iter().partition(|n| chooses(n));
+            let truth = self.targets.part(&judging).judged_by(metric, "judging").ok()?;
+            if choosing.is_empty() || judging.is_empty() {
                 return None;
             }
-            let scores = self.chosen(&self.choice_by(&normal, &nodes));
-            let judged: Vec<usize> = judging.iter().flat_map(|&g| groups[g].clone()).collect();
-            (!judged.is_empty()).then(|| {
-                let rows = judged.iter().map(|&node| scores.row(node));
-                (self.targets.part(&judged).judge_scores(rows).score, judged.len())
-            })
+            let scores = self.chosen(&self.choice_by(&choosing));
+            let rows = judging.iter().map(|&node| scores.row(node));
+            Some((truth.judge_scores(rows).score, judging.len() as f64))
         };
-        let judged: Vec<(f64, usize)> =
-            (0..REPETITIONS).into_par_iter().filter_map(judge).collect();
-        let all = judged.iter().map(|(_, nodes)| *nodes as f64).sum::<f64>().max(1.0);
-        let mean = judged.iter().map(|(score, nodes)| score * *nodes as f64).sum::<f64>() / all;
-        let squares = judged.iter().map(|(score, _)| (score - mean) * (score - mean)).sum::<f64>();
-        let metric = self.targets.metric();
+        let judged: Vec<(f64, f64)> = (1..=REPETITIONS).into_par_iter().filter_map(judge).collect();
+        let all = judged.iter().map(|(_, nodes)| nodes).sum::<f64>();
+        let score = judged.iter().map(|(score, nodes)| score * nodes).sum::<f64>() / all;
+        if !score.is_finite() {
+            return None;
+        }
         if metric == Metric::Accuracy {
             // One success and one failure more, so that a few nodes without a failure prove little.
             let n = keys.len() as f64;
-            let share = (mean * n + 1.0) / (n + 2.0);
+            let share = (score * n + 1.0) / (n + 2.0);
             let std_error = (share * (1.0 - share) / (n + 2.0)).sqrt();
-            return Expected { metric, score: mean, std_error, interval: wilson(mean, n) };
+            return Some(Expected { metric, score, std_error, interval: wilson(score, n) });
         }
-        // Scores of a third of the nodes spread by √2 times what those of all of them would, drawn once each.
-        let std_error = (squares / judged.len().max(1) as f64 / 2.0).sqrt();
-        let (mut low, mut high) = (mean - 1.96 * std_error, mean + 1.96 * std_error);
+        // Scores of a third of the nodes spread by √3 times what those of all of them would; drawn again and again from the
+        // same ones, they spread by √⅔ of that.
+        let squares = judged.iter().map(|(own, _)| (own - score) * (own - score)).sum::<f64>();
+        let repeated_on = nodes.len() as f64 / keys.len() as f64;
+        let std_error = (squares / judged.len() as f64 / 2.0 * repeated_on).sqrt();
+        let (mut low, mut high) = (score - 1.96 * std_error, score + 1.96 * std_error);
         if metric.is_share() {
             (low, high) = (low.max(0.0), high.min(1.0));
         }
-        Expected { metric, score: mean, std_error, interval: (low, high) }
+        Some(Expected { metric, score, std_error, interval: (low, high) })
     }
 }
 
@@ -241,34 +249,6 @@ fn surplus(first: &[f64], second: &[f64]) -> f64 {
     let variance = differences().map(|d| (d - mean) * (d - mean)).sum::<f64>() / n;
     let std_error = (variance / n).sqrt();
     if std_error > 1e-12 * mean.abs() { mean / std_error } else { 0.0 }
-}
-
-/// ln(1 + eˣ) without overflow.
-fn ln_1p_exp(x: f64) -> f64 {
-    x.max(0.0) + (-x.abs()).exp().ln_1p()
-}
-
-/// Where a function with one peak has it, between two bounds, by golden sections.
-fn maximum(of: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
-    const STEPS: usize = 30;
-    let ratio = (5f64.sqrt() - 1.0) / 2.0;
-    let inner = |low: f64, high: f64| (high - ratio * (high - low), low + ratio * (high - low));
-    let (mut left, mut right) = inner(low, high);
-    let (mut at_left, mut at_right) = (of(left), of(right));
-    for _ in 0..STEPS {
-        if at_left >= at_right {
-            high = right;
-            (right, at_right) = (left, at_left);
-            left = inner(low, high).0;
-            at_left = of(left);
-        } else {
-            low = left;
-            (left, at_left) = (right, at_right);
-            right = inner(low, high).1;
-            at_right = of(right);
-        }
-    }
-    0.5 * (low + high)
 }
 
 /// The interval of a share of n nodes that holds the true one with a confidence of 95 %.
@@ -300,12 +280,6 @@ mod tests {
         assert_eq!(wilson(1.0, 5.0).1, 1.0);
     }
 
-    #[test]
-    fn the_peak_of_a_function_is_found() {
-        assert!((maximum(|x| -(x - 1.25) * (x - 1.25), -3.0, 7.0) - 1.25).abs() < 1e-5);
-        assert!((maximum(|x| x, -3.0, 7.0) - 7.0).abs() < 1e-5);
-    }
-
     /// A stack that is right everywhere beats an incumbent that guesses, and noise beats nobody.
     #[test]
     fn only_what_is_better_beyond_chance_replaces_the_incumbent() {
@@ -324,10 +298,10 @@ mod tests {
         assert!(weights[1] > 1.0 && weights[0] < 0.2, "{weights:?}");
         assert!(!ballot.is_as_good(0, &Choice::Stack(weights)));
         let keys: Vec<u64> = (0..n as u64).collect();
-        assert!(ballot.expected(&keys).score > 0.95);
+        assert!(ballot.expected(&keys).unwrap().score > 0.95);
         let ballot = Ballot::new(&targets, vec![&one, &other], true);
         assert_eq!(ballot.choice(), Choice::Incumbent);
         assert!(ballot.is_as_good(1, &Choice::Incumbent));
-        assert!((0.2..0.5).contains(&ballot.expected(&keys).score));
+        assert!((0.2..0.5).contains(&ballot.expected(&keys).unwrap().score));
     }
 }
