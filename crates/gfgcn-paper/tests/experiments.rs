@@ -1,13 +1,15 @@
 //! The experiments on real graphs: beside the published numbers, and never done twice.
 
+#[path = "../../gfgcn/tests/published/mod.rs"]
+mod published;
+
 use gfgcn::context::{Context, Observer, Progress};
 use gfgcn::data::Dataset;
 use gfgcn_baselines::Cache;
 use gfgcn_data::npz;
 use gfgcn_paper::report::{Panel, Report};
 use gfgcn_paper::{Accuracies, DEPTHS, Lab, Model, Part, Published, Scope, Subject, Which, run};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use published::published;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -17,15 +19,7 @@ fn subject(which: Which) -> Option<Subject> {
     let whole: Dataset = match gfgcn_datasets::find(which.key()) {
         Some(bundled) => npz::from_bytes(bundled.bytes, which.key(), &Context::default()).unwrap(),
         None => {
-            let folder = std::env::var_os("GFGCN_DATA").map_or_else(
-                || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
-                PathBuf::from,
-            );
-            let path = folder.join(format!("{}.npz", which.key()));
-            if !path.is_file() {
-                let _ = writeln!(std::io::stderr(), "skipped: there is no {}", path.display());
-                return None;
-            }
+            let path = published(&format!("{}.npz", which.key()))?;
             npz::read(&path, which.key(), &Context::default()).unwrap()
         }
     };

@@ -1,6 +1,8 @@
 //! Accuracies on real graphs against an independent float64 implementation
 //! (`golden/make_accuracy.py`, other splits) and against published figures.
 
+mod published;
+
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
@@ -11,9 +13,9 @@ use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Design, Ridge, RowScaling};
 use gfgcn_data::npz;
+use published::published;
 use serde::Deserialize;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Deserialize)]
 struct Cell {
@@ -37,23 +39,12 @@ fn design(cell: &Cell) -> Design {
         .into()
 }
 
-/// A bundled dataset, or one beside the checkout or in `GFGCN_DATA`; `None` (said aloud) without.
+/// A bundled dataset, or a published one.
 fn load(name: &str) -> Option<Dataset> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let local = std::env::var_os("GFGCN_DATA").map(PathBuf::from);
-    let folders = [Some(root.join("datasets")), local, Some(root.join("../shared/data/local"))];
-    let mut paths = folders.into_iter().flatten().map(|folder| folder.join(format!("{name}.npz")));
-    match paths.find(|path| path.is_file()) {
-        Some(path) => Some(npz::read(&path, name, &Context::default()).unwrap()),
-        None => {
-            // Not by a print macro, whose output the test runner would swallow.
-            let _ = writeln!(
-                std::io::stderr(),
-                "skipped: {name}.npz is neither in GFGCN_DATA nor in ../shared/data/local"
-            );
-            None
-        }
-    }
+    let file = format!("{name}.npz");
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets").join(&file);
+    let path = if bundled.is_file() { bundled } else { published(&file)? };
+    Some(npz::read(&path, name, &Context::default()).unwrap())
 }
 
 fn agrees_with_the_reference(name: &str) {

@@ -2,14 +2,16 @@
 
 #![allow(dead_code)] // not every test uses everything
 
+#[path = "../../../gfgcn/tests/published/mod.rs"]
+mod published;
+
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::filter::Filter;
 use gfgcn::split::{Ratio, Split};
 use gfgcn_baselines::{Appnp, Baseline, Gat, Gcn, Gcnii, JkNet, Jump};
 use gfgcn_data::npz;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use published::published;
 
 /// The largest component of a bundled dataset.
 pub(crate) fn bundled(name: &str) -> Dataset {
@@ -20,15 +22,7 @@ pub(crate) fn bundled(name: &str) -> Dataset {
 /// The largest component of a dataset beside the checkout or in `GFGCN_DATA`; `None`, said aloud,
 /// without.
 pub(crate) fn local(name: &str) -> Option<Dataset> {
-    let folder = std::env::var_os("GFGCN_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
-        PathBuf::from,
-    );
-    let path = folder.join(format!("{name}.npz"));
-    if !path.is_file() {
-        let _ = writeln!(std::io::stderr(), "skipped: there is no {name}.npz in GFGCN_DATA");
-        return None;
-    }
+    let path = published(&format!("{name}.npz"))?;
     Some(npz::read(&path, name, &Context::default()).unwrap().largest_component())
 }
 

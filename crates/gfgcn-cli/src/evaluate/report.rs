@@ -69,6 +69,8 @@ pub(super) struct Row {
     metric: Metric,
     /// Of the metric; in percent where it is a share.
     score: Summary,
+    /// The same, one per split.
+    scores: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda_median: Option<f64>,
     /// What is trained, with all its numbers.
@@ -274,6 +276,7 @@ impl Row {
             accuracy: result.accuracy(),
             metric: result.metric,
             score: result.score(),
+            scores: result.scores.clone(),
             lambda_median: Some(result.lambda_median()),
             trained: None,
             seconds: Seconds {
@@ -292,6 +295,7 @@ impl Row {
             accuracy: result.accuracy(),
             metric: result.metric,
             score: result.score(),
+            scores: result.scores.clone(),
             lambda_median: None,
             trained: None,
             seconds: Seconds {
@@ -312,6 +316,7 @@ impl Row {
             accuracy: Some(outcome.accuracy()),
             metric: Metric::Accuracy,
             score: outcome.accuracy(),
+            scores: outcome.runs.iter().map(|run| run.accuracy).collect(),
             lambda_median: None,
             trained: Some(Trained { model, runs: outcome.runs.len(), from_cache: outcome.known }),
             seconds: Seconds {

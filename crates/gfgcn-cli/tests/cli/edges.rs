@@ -182,7 +182,7 @@ fn rows_of_edges_in_another_order_are_the_same_data() {
 #[test]
 fn airports_have_roles() {
     for name in ["airports_brazil", "airports_europe"] {
-        let Some(folder) = crate::sandbox::published_folder(name) else { continue };
+        let Some(folder) = crate::published::published(name) else { continue };
         let sandbox = Sandbox::new();
         std::os::unix::fs::symlink(folder, sandbox.path("airports")).unwrap();
         let report = sandbox.json("evaluate airports --models auto --ratio 8:0:2 --splits 10");
@@ -196,7 +196,7 @@ fn airports_have_roles() {
 /// Directions tell more than their being forgotten, and both are said.
 #[test]
 fn published_directions_are_kept() {
-    let Some(path) = crate::sandbox::published("chameleon_directed") else { return };
+    let Some(path) = crate::published::published("chameleon_directed.npz") else { return };
     let sandbox = Sandbox::new();
     std::os::unix::fs::symlink(path, sandbox.path("c.npz")).unwrap();
     let forgotten = sandbox.run("data info c.npz");

@@ -13,6 +13,8 @@ mod kills;
 mod limits;
 mod order;
 mod paper;
+#[path = "../../../gfgcn/tests/published/mod.rs"]
+mod published;
 #[cfg(unix)]
 mod refusals;
 #[cfg(unix)]

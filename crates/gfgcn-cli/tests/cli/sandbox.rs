@@ -14,29 +14,6 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gfgcn");
 /// The classes of [`Sandbox::communities`].
 pub(crate) const CLASSES: [&str; 2] = ["ants", "bees"];
 
-/// A published archive beside the checkout or in `GFGCN_DATA`; `None`, said aloud, without.
-pub(crate) fn published(name: &str) -> Option<PathBuf> {
-    beside(&format!("{name}.npz"))
-}
-
-/// As [`published`], a folder of tables.
-pub(crate) fn published_folder(name: &str) -> Option<PathBuf> {
-    beside(name)
-}
-
-fn beside(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("GFGCN_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
-        PathBuf::from,
-    );
-    let path = folder.join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    let _ = writeln!(std::io::stderr(), "skipped: there is no {name} in GFGCN_DATA");
-    None
-}
-
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Run {

@@ -1,7 +1,7 @@
 //! Splits that come with the data: all of them are kept, shown and evaluated.
 
 use crate::evaluate::without_seconds;
-use crate::sandbox::{self, CLASSES, Run, Sandbox};
+use crate::sandbox::{CLASSES, Run, Sandbox};
 use serde_json::{Value, json};
 
 const PARTS: [&str; 3] = ["train", "val", "test"];
@@ -169,7 +169,7 @@ fn validation_parts_may_train() {
 /// Another implementation's accuracies (`tests/golden/official_splits.py`); one test node more or less is 0.27.
 #[test]
 fn the_splits_of_a_published_archive_give_the_accuracies_of_numpy() {
-    let Some(texas) = sandbox::published("texas") else { return };
+    let Some(texas) = crate::published::published("texas.npz") else { return };
     let sandbox = Sandbox::new();
     for (parts, expected) in [
         ("train", [78.1081081081081, 37.02702702702703]),

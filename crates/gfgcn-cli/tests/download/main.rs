@@ -2,6 +2,8 @@
 //! failure the folder must be as it was. No other address is ever contacted.
 
 mod answers;
+#[path = "../../../gfgcn/tests/published/mod.rs"]
+mod files;
 mod published;
 mod server;
 mod stopping;

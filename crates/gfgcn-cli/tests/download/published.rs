@@ -1,12 +1,11 @@
 //! The pins of the heterophilous graphs, held against the published files where those are at hand.
 
+use crate::files::published;
 use crate::server::{Server, answer};
 use crate::toy::{get, options};
 use gfgcn::context::Context;
 use gfgcn_datasets::{open, remote};
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 const NAMES: [&str; 7] = [
@@ -19,27 +18,18 @@ const NAMES: [&str; 7] = [
     "minesweeper",
 ];
 
-/// The files beside the checkout or in `GFGCN_DATA`.
-fn published() -> PathBuf {
-    std::env::var_os("GFGCN_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
-        PathBuf::from,
-    )
-}
-
 #[test]
 fn a_downloaded_graph_is_opened_by_its_name_with_its_splits() {
     const HOME: &str = "/yandex-research/heterophilous-graphs/main/data/";
     let server = Server::start(|connection| {
         let file = connection.path.strip_prefix(HOME).unwrap_or("missing");
-        let bytes = fs::read(published().join(file)).unwrap_or_default();
+        let bytes = published(file).and_then(|path| fs::read(path).ok()).unwrap_or_default();
         connection.send(answer("200 OK", &bytes));
     });
     let folder = TempDir::new().unwrap();
     for name in NAMES {
         let dataset = remote::find(name).unwrap();
-        if !published().join(dataset.path.strip_prefix("data/").unwrap()).is_file() {
-            let _ = writeln!(std::io::stderr(), "skipped: {name} is not in GFGCN_DATA");
+        if published(dataset.path.strip_prefix("data/").unwrap()).is_none() {
             continue;
         }
         let done = get(dataset, folder.path(), &options(&server)).unwrap();

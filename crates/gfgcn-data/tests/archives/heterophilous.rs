@@ -253,15 +253,7 @@ fn an_archive_that_is_cut_anywhere_is_refused() {
 
 /// A published archive beside the checkout or in `GFGCN_DATA`; `None`, said aloud, without.
 fn published(name: &str) -> Option<Dataset> {
-    let folder = std::env::var_os("GFGCN_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/local"),
-        PathBuf::from,
-    );
-    let path = folder.join(format!("{name}.npz"));
-    if !path.is_file() {
-        let _ = writeln!(std::io::stderr(), "skipped: there is no {name}.npz in GFGCN_DATA");
-        return None;
-    }
+    let path = super::published::published(&format!("{name}.npz"))?;
     Some(npz::read(&path, name, &Context::default()).unwrap())
 }
 

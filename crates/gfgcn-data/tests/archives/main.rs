@@ -11,6 +11,8 @@ mod heterophilous;
 #[path = "../npy/mod.rs"]
 mod npy;
 mod other_programs;
+#[path = "../../../gfgcn/tests/published/mod.rs"]
+mod published;
 mod refused;
 mod relations;
 mod round_trip;
