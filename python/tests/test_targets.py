@@ -129,6 +129,12 @@ def test_a_label_that_no_training_node_has_is_not_predicted(tagged):
     assert np.array_equal(model.predict()[:, [0, 2, 3]], narrow.predict())
 
 
+def test_two_labels_of_one_name_are_refused(tagged):
+    X, y, adjacency = tagged
+    with pytest.raises(ValueError, match="two columns of y are called 'a'"):
+        GradientFreeClassifier().fit(X, pd.DataFrame(y, columns=["a", "b", "a"]), adjacency=adjacency)
+
+
 def test_label_sets_are_searched(tagged):
     X, y, adjacency = tagged
     model = GradientFreeClassifier().fit(X, np.where(np.arange(20)[:, None] % 3 == 0, -1, y), adjacency=adjacency)

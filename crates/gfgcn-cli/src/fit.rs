@@ -13,7 +13,7 @@ use gfgcn::driver::Explanation;
 use gfgcn::filter::DEFAULT_DEPTH;
 use gfgcn::head::Head;
 use gfgcn::metrics::Metric;
-use gfgcn::{Classifier, Error, Model};
+use gfgcn::{Classifier, Design, Error, Model};
 use gfgcn_baselines::Method;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -23,13 +23,14 @@ use std::time::{Duration, Instant};
 /// Trains on every labelled node, or on the training part of a split. The whole graph takes part in
 /// the filtering. Without further options the model is searched for, as by gfgcn tune: what is computed
 /// from the graph, every λ and how much each part counts are chosen by exact leave-one-out. With any of --model,
-/// --depth, --tau, --time, --kernel, --select, --lambda or --row-normalize there is no search, and
+/// --design, --depth, --tau, --time, --kernel, --select, --lambda or --row-normalize there is no search, and
 /// what is not said is gfSSGC at depth 8 with a linear kernel.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn fit my-folder -o my.model
   gfgcn fit --edges e.csv --features f.csv --labels l.csv -o my.model
-  gfgcn fit cora --public-split --model gfsgc --depth 2 --select validation -o cora.model")]
+  gfgcn fit cora --public-split --model gfsgc --depth 2 --select validation -o cora.model
+  gfgcn fit cora --design 'ppr:alpha=0.1 + 0.5*identity/unit' -o cora.model")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     source: Source,
@@ -41,6 +42,15 @@ pub(crate) struct Arguments {
     /// Depth K of the filter [default: searched for, or 8]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = depth)]
     depth: Option<usize>,
+    /// What is computed from graph and features, as reports write it: channels that are joined by +, each
+    /// FILTER[@OPERATOR][ of INPUT][/ROWS] with sgc, ssgc, dgc, ppr, heat, highpass or identity, an operator as in
+    /// --normalization, of structure or degrees, and rows of unit length or divided by their sum (/unit, /sum)
+    #[arg(
+        long,
+        value_name = "DESIGN",
+        conflicts_with_all = ["model", "depth", "tau", "time", "row_normalize", "normalization"]
+    )]
+    design: Option<Design>,
     /// Say first what will be computed, and what it costs
     #[arg(long)]
     explain: bool,
@@ -59,7 +69,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     let given = arguments.choose().then_some(named);
-    if given.is_some() && dataset.features().is_empty() {
+    let of_features = |classifier: &Classifier| classifier.design.needs_features();
+    if given.as_ref().is_some_and(of_features) && dataset.features().is_empty() {
         return Err(Error::Data(
             "the nodes have no features, which all models need but the one that is searched for; leave out --model, \
              --depth and whatever else describes a model (in gfgcn evaluate: --models auto)"
@@ -93,7 +104,10 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 impl Arguments {
     /// Whether anything was said that a search would choose.
     fn choose(&self) -> bool {
-        self.model.is_some() || self.depth.is_some() || self.settings.choose()
+        self.model.is_some()
+            || self.design.is_some()
+            || self.depth.is_some()
+            || self.settings.choose()
     }
 
     /// What was asked for, or else the default.
@@ -103,7 +117,10 @@ impl Arguments {
         let Method::ClosedForm(filter) = self.settings.method(model, depth, |_| None)? else {
             unreachable!("the parser takes closed forms only");
         };
-        let design = self.settings.design(filter);
+        let design = match &self.design {
+            Some(design) => design.clone().with_tolerance(self.settings.tolerance()),
+            None => self.settings.design(filter),
+        };
         let (ridge, objective) = (self.settings.ridge(), self.settings.objective());
         Ok(Classifier { design, ridge, objective })
     }

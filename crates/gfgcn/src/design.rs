@@ -255,6 +255,11 @@ impl Design {
         self.channels.iter().any(uses)
     }
 
+    /// Whether any channel filters the nodes' features.
+    pub fn needs_features(&self) -> bool {
+        self.channels.iter().any(|channel| channel.input == Input::Features)
+    }
+
     /// With another operator in every channel.
     #[must_use]
     pub fn with_operator(mut self, operator: Operator) -> Self {

@@ -87,11 +87,25 @@ fn what_can_be_learnt_without_features_is() {
     refused(run, 3, &["no features", "--models auto"]);
     let run = sandbox.run("fit --edges typed/edges.csv --features none.csv -o other.model");
     refused(run, 3, &["none.csv"]);
-    // It knows who is linked to whom among its nodes, and nothing of others.
-    let other = sandbox.read("typed/edges.csv") + "n12,n0,points\n";
+    // Whom a new node points to says something; who points to it does not. Directions are those of the training.
+    let other = sandbox.read("typed/edges.csv") + "n12,n0,points\nn12,n2,points\n";
     sandbox.write("other/edges.csv", &other);
-    let run = sandbox.run("predict m.model other --directed -o other.csv");
-    refused(run, 3, &["only knows the 12 nodes it was trained on", "the data have 13"]);
+    let run = sandbox.run("predict m.model other -o other.csv");
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stderr.contains("1 nodes are new to the model"), "{run:?}");
+    let predicted = sandbox.read("other.csv");
+    assert!(predicted.lines().any(|line| line.starts_with("n12,ants,")), "{predicted}");
+    let both_ways: String =
+        (0..11).map(|node| plain(node, node + 1) + &plain(node + 1, node)).collect();
+    sandbox.write("both/edges.csv", &format!("source,target\n{both_ways}"));
+    let run = sandbox.run("predict m.model both -o both.csv");
+    refused(run, 3, &["learnt from the directions of edges"]);
+    sandbox.write("said/edges.csv", "source,target,directed\nn0,n1,false\n");
+    refused(
+        sandbox.run("predict m.model said -o said.csv"),
+        3,
+        &["mixed directed flags", "the model"],
+    );
 }
 
 #[test]

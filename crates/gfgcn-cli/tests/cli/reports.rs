@@ -94,9 +94,9 @@ fn a_search_says_what_its_choice_is_made_of() {
     let text = sandbox.ok("fit citeseer -o m.model");
     let line = |name: &str| text.lines().find(|line| line.starts_with(name)).expect(name);
     assert!(line("made of").contains(" % "), "{text}");
-    assert!(line("chosen from").contains("learners, each at 25 λ"), "{text}");
+    assert!(line("chosen from").contains("learners and their sum, each at 25 λ"), "{text}");
     assert!(line("time").contains("learning"), "{text}");
-    let report = sandbox.json("fit citeseer -o m.model --force");
+    let report = sandbox.json("fit cora --public-split -o m.model --force");
     let shares = report["search"]["shares"].as_array().unwrap();
     let sum: f64 = shares.iter().map(|share| share["share"].as_f64().unwrap()).sum();
     assert!((sum - 100.0).abs() < 1e-6, "{report}");

@@ -3,7 +3,6 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::SystemTime;

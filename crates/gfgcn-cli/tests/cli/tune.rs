@@ -8,7 +8,7 @@ fn the_search_reports_a_board_and_saves_its_choice() {
     let report = sandbox.json("tune cora --public-split --save cora.model");
     assert_eq!((&report["training_nodes"], &report["saved"]), (&140.into(), &"cora.model".into()));
     let board = report["board"].as_array().unwrap();
-    assert_eq!(board.len() as u64, report["tried"].as_u64().unwrap());
+    assert_eq!(board.len() as u64, report["tried"].as_u64().unwrap() + 1, "and their sum");
     let expected = report["expected_score"]["mean"].as_f64().unwrap();
     assert!((70.0..95.0).contains(&expected), "in percent: {report}");
     let model = sandbox.json("inspect cora.model");
@@ -25,9 +25,15 @@ fn fit_searches_unless_something_is_chosen() {
     let sandbox = Sandbox::new();
     let searched = sandbox.json("fit cora --public-split -o a.model");
     assert!(searched["search"]["tried"].as_u64().unwrap() > 10, "{searched}");
-    for choice in
-        ["--depth 8", "--model gfssgc", "--kernel linear", "--tau 0.05", "--select loo", "--time 5"]
-    {
+    for choice in [
+        "--depth 8",
+        "--model gfssgc",
+        "--kernel linear",
+        "--tau 0.05",
+        "--select loo",
+        "--time 5",
+        "--design ssgc",
+    ] {
         let given = sandbox.json(&format!("fit cora --public-split {choice} -o b.model --force"));
         assert!(given["search"].is_null(), "{choice}: {given}");
     }

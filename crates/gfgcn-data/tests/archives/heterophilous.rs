@@ -8,8 +8,7 @@ use gfgcn::features::Features;
 use gfgcn_data::npz;
 use npy::{array, fortran, items, vector};
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const FEATURES: [f64; 15] =
     [1.0, 0.0, 2.0, 0.0, 4.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 6.0];

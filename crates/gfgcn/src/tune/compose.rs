@@ -213,8 +213,11 @@ impl Round<'_> {
             scores.add_to_rows(-1.0, &means);
             moved.push(scores.as_slice().iter().map(|score| score.abs()).sum::<f64>());
         }
-        let all = moved.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        members.iter_mut().zip(&moved).for_each(|((_, member), moved)| member.share = moved / all);
+        let (all, count) = (moved.iter().sum::<f64>(), moved.len() as f64);
+        for ((_, member), moved) in members.iter_mut().zip(&moved) {
+            // Where all nodes have the same scores, nothing moves any.
+            member.share = if all > 0.0 { moved / all } else { count.recip() };
+        }
         members.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
         Ok(members)
     }

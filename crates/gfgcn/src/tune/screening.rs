@@ -3,9 +3,10 @@
 //! A search whose systems are small is done on all training nodes. Where it would take long, all learners first meet
 //! on a stratified sample, and those that count there meet again on all.
 
-use crate::data::Targets;
+use crate::data::{LabelSets, Targets};
 use crate::error::Result;
 use crate::split::Split;
+use std::collections::BTreeMap;
 
 /// Training nodes of a sample, at least.
 const LEAST: usize = 512;
@@ -33,7 +34,7 @@ impl Screening {
         Screening::Sample { nodes }
     }
 
-    /// Some training nodes, of each class in proportion; `None` where there is no sample.
+    /// Some training nodes, of each class (of each node's rarest label) in proportion; `None` where there is no sample.
     ///
     /// Nodes are drawn by their [keys](crate::data::Dataset::node_keys), so that the order of the data does not choose
     /// them.
@@ -45,19 +46,25 @@ impl Screening {
     ) -> Result<Option<Split>> {
         let Screening::Sample { nodes: size } = self else { return Ok(None) };
         let train = split.train();
-        let mut of_class = match targets {
-            Targets::Classes(labels) => vec![Vec::new(); labels.classes().len()],
-            Targets::Sets(_) | Targets::Values(_) => vec![Vec::new()],
+        let mut groups: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+        let counts = match targets {
+            Targets::Sets(sets) => counts(sets, train),
+            Targets::Classes(_) | Targets::Values(_) => Vec::new(),
         };
         for &node in train {
-            let class = match targets {
+            let group = match targets {
                 Targets::Classes(labels) => labels.get(node),
-                Targets::Sets(_) | Targets::Values(_) => Some(0),
+                // Its rarest label, so that rare ones are there.
+                Targets::Sets(sets) => {
+                    let labels = sets.get(node).unwrap_or_default().iter().copied();
+                    labels.min_by_key(|&label| (counts[label as usize], label))
+                }
+                Targets::Values(_) => None,
             };
-            class.into_iter().for_each(|class| of_class[class as usize].push(node));
+            groups.entry(group).or_default().push(node);
         }
         let mut nodes = Vec::new();
-        for mut class in of_class {
+        for mut class in groups.into_values() {
             // Two at least: a single one cannot be judged left out.
             let wanted = (class.len() * size / train.len()).max(2).min(class.len());
             class.sort_by_key(|&node| keys[node]);
@@ -68,9 +75,39 @@ impl Screening {
     }
 }
 
+/// How many of the nodes have each label.
+fn counts(sets: &LabelSets, nodes: &[usize]) -> Vec<usize> {
+    let mut counts = vec![0; sets.names().len()];
+    for label in nodes.iter().filter_map(|&node| sets.get(node)).flatten() {
+        counts[*label as usize] += 1;
+    }
+    counts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::mix;
+
+    /// Every label of which there are two has two in the sample.
+    #[test]
+    fn rare_labels_are_in_the_sample() {
+        let rare = |node: usize| node % 400 == 7;
+        let set = |node: usize| match rare(node) {
+            true => vec!["common", "rare"],
+            false if node.is_multiple_of(3) => vec![],
+            false => vec!["common"],
+        };
+        let sets: Vec<Option<Vec<&str>>> = (0..4000).map(|node| Some(set(node))).collect();
+        let targets = Targets::Sets(LabelSets::from_names(&sets));
+        let split = Split::new(4000, (0..4000).collect(), vec![], vec![]).unwrap();
+        let keys: Vec<u64> = (0..4000).map(mix).collect();
+        let sample = Screening::Sample { nodes: 512 }.sample(&targets, &split, &keys);
+        let sample = sample.unwrap().unwrap();
+        assert!((500..530).contains(&sample.train().len()), "{}", sample.train().len());
+        assert!(sample.train().iter().filter(|&&node| rare(node)).count() >= 2);
+        assert!(sample.train().iter().any(|&node| set(node).is_empty()));
+    }
 
     #[test]
     fn only_what_is_expensive_is_screened() {

@@ -34,6 +34,8 @@ const BEYOND_CHANCE: f64 = 3.0;
 const SAYS_MORE: f64 = 2.0;
 /// How often the choice is repeated on two thirds of the nodes, to see what to expect.
 const REPETITIONS: u64 = 20;
+/// Nodes without which only an accuracy has an interval.
+const LEAST_NODES: usize = 10;
 /// Nodes that this takes, at most: with more of them, what is chosen differs too little to matter.
 const REPEATED_ON: usize = 10_000;
 
@@ -203,6 +205,9 @@ impl<'a> Ballot<'a> {
         nodes.sort_by_key(|&node| mix(keys[node]));
         nodes.truncate(REPEATED_ON);
         let metric = self.targets.metric();
+        if metric != Metric::Accuracy && nodes.len() < LEAST_NODES {
+            return None;
+        }
         let judge = |repetition: u64| {
             let chooses = |&node: &usize| !mix(keys[node] ^ mix(repetition)).is_multiple_of(3);
             let (choosing, judging): (Vec<usize>, Vec<usize>) =

@@ -79,4 +79,8 @@ def label_sets(y: Any, rows: int, nodes: list[Any] | None = None, class_names: A
         raise ValueError("no node has a label, so there is nothing to learn from; label some first")
     if classes is None:
         classes = np.arange(y.shape[1])
-    return LabelSets(matrix, classes, dtype, class_names)
+    sets = LabelSets(matrix, classes, dtype, class_names)
+    twice = next((name for place, name in enumerate(sets.names) if name in sets.names[:place]), None)
+    if twice is not None:
+        raise ValueError(f"two columns of y are called {twice!r}; every label needs a name of its own")
+    return sets
