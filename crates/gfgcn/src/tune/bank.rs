@@ -5,6 +5,7 @@ use super::round::{LARGEST_SYSTEM, MOST_ENTRIES};
 use crate::data::{Dataset, TargetKind};
 use crate::design::{Channel, Design, Input, RowScaling};
 use crate::error::Result;
+use crate::features::Features;
 use crate::filter::{DEFAULT_DEPTH, DEFAULT_TAU, Filter, Tolerance};
 use crate::graph::{Direction, Normalization, Operator};
 use crate::kernel::Kernel;
@@ -90,10 +91,11 @@ pub(super) fn learners(
         // The incumbent is the paper's, constants or not.
         bank.learners[0].intercept = intercept || values;
         bank.add("own features", Filter::Identity.into());
-        let unit = Design::from(Filter::Identity).with_rows(RowScaling::Unit);
-        bank.add("own features, unit length", unit);
         let shares = Design::from(Filter::Identity).with_rows(RowScaling::Sum);
         bank.add("own features, divided by their sum", shares);
+        if let Some(both) = plain_and_unit(features)? {
+            bank.add("own features, also at unit length", both);
+        }
         if graph.edges() > 0 {
             bank.add("neighbours", Design::from(hops(1)).with_operator(plain.clone()));
             bank.add("two hops", Design::from(hops(2)).with_operator(plain.clone()));
@@ -150,6 +152,24 @@ pub(super) fn learners(
     let degrees = Channel { input: Input::Degrees, ..Filter::Identity.into() };
     bank.add_with("its degree", degrees.into(), Kernel::Rbf { gamma: Some(1.0) }, 1.0);
     Ok(bank.learners)
+}
+
+/// A node's features as they are and at unit length, side by side and with the same say: together they tell more than either,
+/// because one knows how many there are and the other does not care. `None` where all are zero.
+fn plain_and_unit(features: &Features) -> Result<Option<Design>> {
+    let mut squares = 0.0;
+    for node in 0..features.rows() {
+        features.for_each_in_row(node, |_, value| squares += f64::from(value) * f64::from(value));
+    }
+    let mean = squares / features.rows() as f64;
+    if !(mean > 0.0 && mean.is_finite()) {
+        return Ok(None);
+    }
+    // Three digits are enough, and do not depend on the order of nodes.
+    let unit = 10f64.powf(mean.log10().floor() - 2.0);
+    let weight = (mean / unit).round() * unit;
+    let unit = Channel { rows: RowScaling::Unit, weight, ..Filter::Identity.into() };
+    Design::new(vec![Filter::Identity.into(), unit]).map(Some)
 }
 
 /// A node's features, those around it up to four steps away, and its degree, side by side.

@@ -159,7 +159,9 @@ impl Search {
                 None => learners,
                 Some(sample) => {
                     let round = Round::new(dataset, sample, &keys, &self.objective, context)?;
-                    round.survivors(learners)?
+                    let operations =
+                        |learner: &Learner| operations(learner, dataset, split.train().len());
+                    round.survivors(learners, operations, screening::FINAL_OPERATIONS)?
                 }
             };
             times.screening = start.elapsed();
@@ -252,13 +254,8 @@ impl Search {
     }
 
     fn screening(&self, dataset: &Dataset, split: &Split, learners: &[Learner]) -> Screening {
-        let targets = target_columns(dataset.targets());
-        let operations = |learner: &Learner, train: usize| {
-            let columns = learner.columns(dataset, train);
-            Ridge::default().operations(train, columns, targets)
-        };
         Screening::new(split.train().len(), |train| {
-            learners.iter().map(|learner| operations(learner, train)).sum()
+            learners.iter().map(|learner| operations(learner, dataset, train)).sum()
         })
     }
 
@@ -308,6 +305,12 @@ impl Search {
     pub fn with_tolerance(self, tolerance: Tolerance) -> Self {
         Search { tolerance, ..self }
     }
+}
+
+/// Floating-point operations of a learner on so many training nodes.
+fn operations(learner: &Learner, dataset: &Dataset, train: usize) -> f64 {
+    let targets = target_columns(dataset.targets());
+    Ridge::default().operations(train, learner.columns(dataset, train), targets)
 }
 
 impl Tuned {

@@ -80,22 +80,42 @@ impl<'a> Round<'a> {
         Ok(Round { dataset, supervision, objective, context, order })
     }
 
-    /// The learners that say something on these nodes, to be tried on more: those that count in a stack of them, and the
-    /// incumbent.
-    pub(super) fn survivors(&self, learners: Vec<Learner>) -> Result<Vec<Learner>> {
+    /// The learners that say something on these nodes, to be tried on more: those that count most in a stack of them, as many
+    /// as take no more than so many operations together; the incumbent; and own features alone where they are as good.
+    pub(super) fn survivors(
+        &self,
+        learners: Vec<Learner>,
+        operations: impl Fn(&Learner) -> f64,
+        most_operations: f64,
+    ) -> Result<Vec<Learner>> {
         let planned = self.plan(learners)?;
         let outcome = self.run_with(&planned, Growing::nothing())?;
-        let incumbent = outcome.has_incumbent();
-        let scores = outcome.left_out_scores();
-        let weights = match Ballot::new(&self.supervision.targets, scores, false).choice() {
-            Choice::Stack(weights) => weights,
-            Choice::Incumbent => return Ok(outcome.learners),
+        let ballot = Ballot::new(&self.supervision.targets, outcome.left_out_scores(), false);
+        let choice = ballot.choice();
+        let Choice::Stack(weights) = &choice else { return Ok(outcome.learners) };
+        let suffices =
+            |k: usize| outcome.learners[k].is_own_features() && ballot.is_as_good(k, &choice);
+        let must_stay = |k: usize| (outcome.has_incumbent() && k == 0) || suffices(k);
+        let counts = |k: usize| {
+            let scores = outcome.solved[k].left_out.as_slice();
+            weights[k] * scores.iter().map(|score| score.abs()).sum::<f64>()
         };
-        let stays = |k: usize, learner: &Learner| {
-            weights[k] > 0.0 || (incumbent && k == 0) || learner.is_own_features()
-        };
-        let all = outcome.learners.into_iter().enumerate();
-        Ok(all.filter(|(k, learner)| stays(*k, learner)).map(|(_, learner)| learner).collect())
+        let all = 0..outcome.learners.len();
+        let (mut stay, others): (Vec<usize>, Vec<usize>) = all.partition(|&k| must_stay(k));
+        let mut others: Vec<(f64, usize)> = others.into_iter().map(|k| (counts(k), k)).collect();
+        others.retain(|(counts, _)| *counts > 0.0);
+        others.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let cost = |k: usize| operations(&outcome.learners[k]);
+        let mut spent: f64 = stay.iter().map(|&k| cost(k)).sum();
+        for (_, k) in others {
+            spent += cost(k);
+            if spent > most_operations && !stay.is_empty() {
+                break;
+            }
+            stay.push(k);
+        }
+        stay.sort_unstable();
+        Ok(stay.into_iter().map(|k| outcome.learners[k].clone()).collect())
     }
 
     /// Solves every learner and their sum.

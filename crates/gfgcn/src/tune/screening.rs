@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 const LEAST: usize = 512;
 /// Floating-point operations that the systems of a search may take before a sample goes first: some seconds on two cores.
 const OPERATIONS: f64 = 2e11;
+/// Those that the learners take which go on from there to all training nodes.
+pub(super) const FINAL_OPERATIONS: f64 = 4e11;
+
 /// How a search is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Screening {
