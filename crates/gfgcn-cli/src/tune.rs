@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// neighbours, the paper's filters, who is linked to whom, directions, relations, degrees. Each is
 /// solved in closed form with its own λ, on the labelled nodes or on the training part of a split, and
 /// predicts each training node by what is learnt without it. By these predictions they are weighted and
-/// added up. gfSSGC at depth 8 stays unless that is better beyond chance. The expected accuracy
+/// added up. The default, gfSSGC at depth 8, is kept unless the sum is better beyond chance. The expected accuracy
 /// is estimated on nodes that had no part in the choice.
 #[derive(Args)]
 #[command(after_help = "Examples:

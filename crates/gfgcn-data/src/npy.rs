@@ -153,6 +153,16 @@ impl<'a> Array<'a> {
         })
     }
 
+    /// The items in C order as double-precision numbers.
+    pub(crate) fn doubles(&self) -> Result<Vec<f64>> {
+        self.convert("numbers", |array, item| match array.kind {
+            Kind::Bool | Kind::Unsigned => Some(array.unsigned(item) as f64),
+            Kind::Signed => Some(array.signed(item) as f64),
+            Kind::Float => Some(array.float(item)),
+            _ => None,
+        })
+    }
+
     /// The items as text, trailing NULs removed; numbers are printed.
     pub(crate) fn texts(&self) -> Result<Vec<String>> {
         self.convert("text", |array, item| match array.kind {

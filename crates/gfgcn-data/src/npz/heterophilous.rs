@@ -3,7 +3,7 @@
 //! | members | meaning |
 //! |---|---|
 //! | `node_features` | nodes × features, dense; held sparse where most are zero; may be absent |
-//! | `node_labels` | one integer per node, −1 for unlabelled |
+//! | `node_labels` | one integer per node, −1 for unlabelled; or a row of zeros and ones per node |
 //! | `edges` | edges × 2, the numbers of their ends |
 //! | `train_masks`, `val_masks`, `test_masks` | splits × nodes, optional; as in [`super::splits`] |
 //! | `directed` | one truth value, optional |

@@ -7,8 +7,9 @@
 //! | `adj_symmetric` | one true value where each undirected edge is stored in one direction only; optional |
 //! | `relation_names` | text: the types of edges, optional; then `relation_0_data`, …, as for the adjacency, are the edges of the first |
 //! | `attr_data`, `attr_indices`, `attr_indptr`, `attr_shape` | features in compressed rows; or `attr_matrix`, dense; may be absent |
-//! | `labels` | one integer per node, −1 for unlabelled; may be absent |
-//! | `class_names`, `node_names`, `attr_names` | text, optional |
+//! | `labels` | one integer per node, −1 for unlabelled; or a row of zeros and ones per node, of −1 where they are not known: sets of labels; may be absent |
+//! | `values` | in place of labels: one or several numbers per node, NaN where they are not known |
+//! | `class_names`, `value_names`, `node_names`, `attr_names` | text, optional |
 //! | `train_idx`, `val_idx`, `test_idx` | the split, optional; or `train_mask`, … or, of several splits, `train_masks`, … |
 //!
 //! The other layout has an edge list and dense features:
@@ -16,7 +17,7 @@
 //! | members | meaning |
 //! |---|---|
 //! | `node_features` | nodes × features; may be absent |
-//! | `node_labels` | one integer per node, −1 for unlabelled |
+//! | `node_labels` | as `labels` |
 //! | `edges` | edges × 2: the ends of each, once or in both directions |
 //! | `train_masks`, `val_masks`, `test_masks` | splits × nodes, optional |
 //! | `directed` | one truth value; optional |
@@ -28,15 +29,15 @@ mod heterophilous;
 mod matrix;
 mod relations;
 mod splits;
+mod targets;
 
 use crate::NO_FEATURES;
 use crate::archive::{self, Archive};
-use crate::classes;
 use crate::directions::{Directions, Said, note_repairs};
 use crate::npy::{self, Array, Kind};
 use crate::reading::Reading;
 use gfgcn::context::Context;
-use gfgcn::data::{Dataset, Labels, TargetKind, UNLABELLED};
+use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::files::{open, write_atomically};
 use gfgcn::graph::Graph;
@@ -118,8 +119,10 @@ fn from_source(
         false => (Features::none(graph.nodes()), 0),
     };
     let class_names = members.texts("class_names")?;
-    let labels = members.labels("labels", class_names.as_deref())?;
-    let labels = labels.unwrap_or_else(|| Labels::none(graph.nodes()));
+    let targets = match members.labels("labels", class_names.as_deref())? {
+        Some(labels) => labels,
+        None => members.values()?.unwrap_or_else(|| Labels::none(graph.nodes()).into()),
+    };
     let splits = members.splits(graph.nodes())?;
     let node_names = members.texts("node_names")?;
     let feature_names = members.texts("attr_names")?;
@@ -128,7 +131,7 @@ fn from_source(
         members.notes.push(NO_FEATURES.into());
     }
 
-    let dataset = Dataset::new(name, graph, features, labels)?;
+    let dataset = Dataset::new(name, graph, features, targets)?;
     let mut dataset = note_repairs(dataset, &repairs).with_added_up(repeats).with_splits(splits)?;
     // Names are a convenience: bad ones are noted and left out, the data are still good.
     if let Some(names) = node_names
@@ -166,20 +169,13 @@ pub fn read_splits(path: &Path, nodes: usize, context: &Context) -> Result<Vec<S
 /// Writes a dataset; an existing file is only replaced with `overwrite`.
 ///
 /// # Errors
-/// A split whose training part is empty, which could not be read again; targets that are no classes.
+/// A split whose training part is empty, which could not be read again.
 pub fn write(dataset: &Dataset, path: &Path, overwrite: bool) -> Result<()> {
-    let kind = dataset.targets().kind();
-    if kind != TargetKind::Classes {
-        return Err(Error::Data(format!(
-            "an archive holds classes, but what is known of the nodes are {kind}; write a folder of tables"
-        ))
-        .in_file(path));
-    }
     dataset.splits().iter().try_for_each(Split::check_train).map_err(|e| e.in_file(path))?;
     write_members(path, overwrite, &members_of(dataset))
 }
 
-/// The bytes of an archive, without targets that are no classes; the same dataset always gives the same bytes.
+/// The bytes of an archive; the same dataset always gives the same bytes.
 pub fn to_bytes(dataset: &Dataset) -> Vec<u8> {
     archive::to_bytes(&members_of(dataset))
 }
@@ -207,11 +203,7 @@ fn members_of(dataset: &Dataset) -> Vec<(Cow<'static, str>, Vec<u8>)> {
             members.push(("attr_shape", integers([m.rows() as i64, m.cols() as i64])));
         }
     }
-    let labels = dataset.labels().as_slice().iter();
-    members.push(("labels", integers(labels.map(|label| label.map_or(UNLABELLED, i64::from)))));
-    if !dataset.labels().classes().is_empty() {
-        members.push(("class_names", npy::encode_texts(dataset.labels().classes())));
-    }
+    members.extend(targets::members_of(dataset));
     if let Some(ids) = dataset.node_ids() {
         members.push(("node_names", npy::encode_texts(ids)));
     }
@@ -307,15 +299,6 @@ impl<R: Read + Seek> Members<R> {
             check_dimensions(array, 1)?;
             array.integers(nan)
         })
-    }
-
-    /// Classes, one per node.
-    fn labels(&mut self, name: &str, classes: Option<&[String]>) -> Result<Option<Labels>> {
-        let Some(ids) = self.integers(name, Some(UNLABELLED))? else { return Ok(None) };
-        let inside = |error| named(&format!("member {name}"), error);
-        let labels = Labels::from_ids(&ids, classes).map_err(inside)?;
-        self.notes.extend(classes::check(&labels).map_err(inside)?);
-        Ok(Some(labels))
     }
 
     /// Whether a member is true, if it is there.

@@ -215,9 +215,9 @@ fn bad_members_are_named_with_the_place_and_the_value() {
         ("label below -1", labels(&[0.0, 1.0, -2.0, 0.0, 0.0]), &["node_labels", "label -2"]),
         ("half a label", labels(&[0.5; 5]), &["node_labels", "whole numbers"]),
         (
-            "labels of two dimensions",
-            plain().with("node_labels", rows("<i8", "5, 1", &LABELS)),
-            &["node_labels", "[5, 1]"],
+            "labels of three dimensions",
+            plain().with("node_labels", rows("<i8", "5, 1, 1", &LABELS)),
+            &["node_labels", "[5, 1, 1]"],
         ),
         (
             "overlapping masks",

@@ -17,6 +17,7 @@ mod refused;
 mod relations;
 mod round_trip;
 mod splits;
+mod targets;
 #[path = "../zip/mod.rs"]
 mod zip;
 

@@ -309,10 +309,10 @@ fn labels_and_splits() -> Vec<Case> {
         ("infinite", "labels", vector("<f4", &[f64::INFINITY; 5]), &["labels", "entry 0"]),
         ("objects", "labels", array("'|O'", "5,", b"\x80\x04N."), &["labels", "Python objects"]),
         (
-            "one-hot",
+            "a cube",
             "labels",
-            array("'<i8'", "5, 1", &[0; 40]),
-            &["labels", "[5, 1]", "1 dimension"],
+            array("'<i8'", "5, 1, 1", &[0; 40]),
+            &["labels", "[5, 1, 1]", "a row of zeros and ones"],
         ),
         ("text", "labels", npy::texts('<', &["a"; 5]), &["labels", "whole numbers"]),
         (
