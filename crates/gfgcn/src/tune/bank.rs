@@ -7,7 +7,7 @@ use crate::design::{Channel, Design, Input, RowScaling};
 use crate::error::Result;
 use crate::features::Features;
 use crate::filter::{DEFAULT_DEPTH, DEFAULT_TAU, Filter, Tolerance};
-use crate::graph::{Direction, Normalization, Operator};
+use crate::graph::{Direction, Graph, Normalization, Operator};
 use crate::kernel::Kernel;
 use serde::Serialize;
 
@@ -84,74 +84,26 @@ pub(super) fn learners(
     let few = !features.is_empty() && features.cols() <= FEW_FEATURES;
     let values = dataset.targets().kind() == TargetKind::Values;
     let mut bank = Bank { learners: Vec::new(), intercept: intercept || few || values, tolerance };
-    let plain: Operator = Operator::default().with_loops(0.0)?;
-    let hops = |depth: usize| Filter::sgc(depth).expect("within the range");
     if !features.is_empty() {
         bank.add("SSGC", incumbent(operator));
         // The incumbent is the paper's, constants or not.
         bank.learners[0].intercept = intercept || values;
-        bank.add("own features", Filter::Identity.into());
-        let shares = Design::from(Filter::Identity).with_rows(RowScaling::Sum);
-        bank.add("own features, divided by their sum", shares);
-        if let Some(both) = plain_and_unit(features)? {
-            bank.add("own features, also at unit length", both);
-        }
-        if graph.edges() > 0 {
-            bank.add("neighbours", Design::from(hops(1)).with_operator(plain.clone()));
-            bank.add("two hops", Design::from(hops(2)).with_operator(plain.clone()));
-            let difference = Design::from(Filter::high_pass(1)?).with_operator(plain.clone());
-            bank.add("difference from neighbours", difference);
-        }
+        bank.add_own(features)?;
         if few {
-            let all = surroundings()?;
-            bank.add_rbf("surroundings", all.clone(), 1.0);
-            bank.add_rbf("surroundings, wider", all, 10.0);
+            bank.add_rbf("surroundings", surroundings()?, 1.0);
+            bank.add_rbf("surroundings, wider", surroundings()?, 10.0);
         }
+        bank.add_neighbours(graph)?;
     }
-    if graph.edges() == 0 {
-        return Ok(bank.learners);
+    if graph.edges() > 0 {
+        bank.add_structure(graph, operator)?;
     }
-    let row = Operator::from(Normalization::Row).with_loops(0.0)?;
-    let one_way = |direction| row.clone().with_direction(direction);
-    if graph.is_directed() && !features.is_empty() {
-        for (name, direction, depth) in [
-            ("where it points to", Direction::Out, 1),
-            ("what points to it", Direction::In, 1),
-            ("what points to the same", Direction::OutIn, 1),
-            ("what the same point to", Direction::InOut, 1),
-            ("where that points to", Direction::Out, 2),
-            ("what points to that", Direction::In, 2),
-        ] {
-            bank.add(name, Design::from(hops(depth)).with_operator(one_way(direction)));
-        }
-    }
-    if !features.is_empty() {
-        for relation in graph.relations() {
-            let name = format!("neighbours by {}", relation.name());
-            let along = plain.clone().with_relation(relation.name());
-            bank.add(name, Design::from(hops(1)).with_operator(along));
-        }
-    }
-    let structure = |filter: Filter, operator: &Operator| -> Design {
-        Channel { operator: operator.clone(), input: Input::Structure, ..filter.into() }.into()
-    };
-    let unit = Operator::from(Normalization::Unit).with_loops(0.0)?;
-    bank.add("whom it is linked to", structure(hops(1), &plain));
-    bank.add("whom its neighbours are linked to", structure(hops(2), &plain));
-    bank.add("where it is in the graph", structure(incumbent(operator).filter(), operator));
-    bank.add("whom it is linked to, unit length", structure(hops(1), &unit));
-    if graph.is_directed() {
-        let out = unit.clone().with_direction(Direction::Out);
-        bank.add("whom it points to", structure(hops(1), &out));
-        bank.add("who points to it", structure(hops(1), &unit.with_direction(Direction::In)));
-    }
-    for relation in graph.relations() {
-        let name = format!("whom it is linked to by {}", relation.name());
-        bank.add(name, structure(hops(1), &plain.clone().with_relation(relation.name())));
-    }
-    let degrees = Channel { input: Input::Degrees, ..Filter::Identity.into() };
-    bank.add_with("its degree", degrees.into(), Kernel::Rbf { gamma: Some(1.0) }, 1.0);
     Ok(bank.learners)
+}
+
+/// So many steps.
+fn hops(depth: usize) -> Filter {
+    Filter::sgc(depth).expect("within the range")
 }
 
 /// A node's features as they are and at unit length, side by side and with the same say: together they tell more than either,
@@ -191,6 +143,74 @@ struct Bank {
 }
 
 impl Bank {
+    /// What a node's own features say.
+    fn add_own(&mut self, features: &Features) -> Result<()> {
+        let own = Design::from(Filter::Identity);
+        self.add("own features", own.clone());
+        self.add("own features, divided by their sum", own.with_rows(RowScaling::Sum));
+        if let Some(both) = plain_and_unit(features)? {
+            self.add("own features, also at unit length", both);
+        }
+        Ok(())
+    }
+
+    /// What the features of others say: neighbours, by direction and by relation.
+    fn add_neighbours(&mut self, graph: &Graph) -> Result<()> {
+        if graph.edges() == 0 {
+            return Ok(());
+        }
+        let plain = Operator::default().with_loops(0.0)?;
+        self.add("neighbours", Design::from(hops(1)).with_operator(plain.clone()));
+        self.add("two hops", Design::from(hops(2)).with_operator(plain.clone()));
+        let difference = Design::from(Filter::high_pass(1)?).with_operator(plain.clone());
+        self.add("difference from neighbours", difference);
+        if graph.is_directed() {
+            let row = Operator::from(Normalization::Row).with_loops(0.0)?;
+            for (name, direction, depth) in [
+                ("nodes it points to", Direction::Out, 1),
+                ("nodes that point to it", Direction::In, 1),
+                ("nodes that point to the same ones", Direction::OutIn, 1),
+                ("nodes that the same ones point to", Direction::InOut, 1),
+                ("two steps along directions", Direction::Out, 2),
+                ("two steps against directions", Direction::In, 2),
+            ] {
+                let one_way = row.clone().with_direction(direction);
+                self.add(name, Design::from(hops(depth)).with_operator(one_way));
+            }
+        }
+        for relation in graph.relations() {
+            let along = plain.clone().with_relation(relation.name());
+            let name = format!("neighbours by {}", relation.name());
+            self.add(name, Design::from(hops(1)).with_operator(along));
+        }
+        Ok(())
+    }
+
+    /// What the graph alone says: who is linked to whom, and degrees.
+    fn add_structure(&mut self, graph: &Graph, operator: &Operator) -> Result<()> {
+        let structure = |filter: Filter, operator: &Operator| -> Design {
+            Channel { operator: operator.clone(), input: Input::Structure, ..filter.into() }.into()
+        };
+        let plain = Operator::default().with_loops(0.0)?;
+        let unit = Operator::from(Normalization::Unit).with_loops(0.0)?;
+        self.add("whom it is linked to", structure(hops(1), &plain));
+        self.add("whom its neighbours are linked to", structure(hops(2), &plain));
+        self.add("where it is in the graph", structure(incumbent(operator).filter(), operator));
+        self.add("whom it is linked to, unit length", structure(hops(1), &unit));
+        if graph.is_directed() {
+            let out = unit.clone().with_direction(Direction::Out);
+            self.add("whom it points to", structure(hops(1), &out));
+            self.add("who points to it", structure(hops(1), &unit.with_direction(Direction::In)));
+        }
+        for relation in graph.relations() {
+            let name = format!("whom it is linked to by {}", relation.name());
+            self.add(name, structure(hops(1), &plain.clone().with_relation(relation.name())));
+        }
+        let degrees = Channel { input: Input::Degrees, ..Filter::Identity.into() };
+        self.add_with("its degree", degrees.into(), Kernel::Rbf { gamma: Some(1.0) }, 1.0);
+        Ok(())
+    }
+
     fn add(&mut self, name: impl Into<String>, design: Design) {
         self.add_with(name, design, Kernel::Linear, 1.0);
     }

@@ -46,16 +46,17 @@ fn add_to(total: &mut Option<Matrix<f64>>, factor: f64, part: &Matrix<f64>) {
     total.add_scaled(factor, part);
 }
 
-impl Round<'_> {
-    /// The model of a stack with these weights, the last of which is the sum's where there is one; and how much each
-    /// learner has to do with its scores.
-    pub(super) fn compose(
-        &self,
-        outcome: &Outcome,
-        weights: &[f64],
-        constants: Vec<f64>,
-        left_out: &Matrix<f64>,
-    ) -> Result<(Model, Vec<(String, f64)>)> {
+/// What a stack gives to each learner.
+struct Shared {
+    parts: Vec<Parts>,
+    /// λ of each; of those that only have a part in the sum, that of the sum for their kernel.
+    lambdas: Vec<f64>,
+    /// Of all together.
+    intercept: Vec<f64>,
+}
+
+impl Shared {
+    fn new(outcome: &Outcome, weights: &[f64], constants: Vec<f64>) -> Self {
         let mut parts: Vec<Parts> = outcome.learners.iter().map(|_| Parts::default()).collect();
         let mut intercept = constants;
         let mut lambdas: Vec<f64> = outcome.solved.iter().map(|solved| solved.lambda).collect();
@@ -87,6 +88,21 @@ impl Round<'_> {
             }
             add_constants(&mut intercept, of_sum, &sum.solved.intercept);
         }
+        Shared { parts, lambdas, intercept }
+    }
+}
+
+impl Round<'_> {
+    /// The model of a stack with these weights, the last of which is the sum's where there is one; and how much each
+    /// learner has to do with its scores.
+    pub(super) fn compose(
+        &self,
+        outcome: &Outcome,
+        weights: &[f64],
+        constants: Vec<f64>,
+        left_out: &Matrix<f64>,
+    ) -> Result<(Model, Vec<(String, f64)>)> {
+        let Shared { mut parts, lambdas, intercept } = Shared::new(outcome, weights, constants);
         self.to_columns(&outcome.learners, &mut parts)?;
         let mut members = Vec::new();
         for (k, parts) in parts.into_iter().enumerate() {

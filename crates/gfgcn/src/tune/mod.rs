@@ -203,30 +203,19 @@ impl Search {
         let start = Instant::now();
         // Training the incumbent and scoring members reserve what they take themselves.
         planned.choice_is_made();
-        let (model, shares) = match &choice {
+        let (model, shares, weights) = match &choice {
             Choice::Incumbent => {
                 let learner = &outcome.learners[0];
-                let ridge = Ridge {
-                    kernel: learner.kernel,
-                    intercept: learner.intercept,
-                    selection: Selection::LeaveOneOut,
-                };
-                let classifier = Classifier::new(learner.design.clone())
-                    .with_ridge(ridge)
-                    .with_objective(self.objective.clone());
-                let model = classifier.fit(dataset, split, context)?;
-                (model, vec![(learner.name.clone(), 1.0)])
+                let model = self.classifier(learner).fit(dataset, split, context)?;
+                (model, vec![(learner.name.clone(), 1.0)], vec![0.0; outcome.candidates()])
             }
             Choice::Stack(weights) => {
                 let constants = ballot.constants(weights);
-                round.compose(&outcome, weights, constants, &left_out)?
+                let (model, shares) = round.compose(&outcome, weights, constants, &left_out)?;
+                (model, shares, weights.clone())
             }
         };
         times.composing = start.elapsed();
-        let weights = match &choice {
-            Choice::Incumbent => vec![0.0; outcome.candidates()],
-            Choice::Stack(weights) => weights.clone(),
-        };
         Ok(Tuned {
             model,
             stacked: choice != Choice::Incumbent,
@@ -240,6 +229,18 @@ impl Search {
             sample: None,
             times,
         })
+    }
+
+    /// A learner by itself.
+    fn classifier(&self, learner: &Learner) -> Classifier {
+        let ridge = Ridge {
+            kernel: learner.kernel,
+            intercept: learner.intercept,
+            selection: Selection::LeaveOneOut,
+        };
+        Classifier::new(learner.design.clone())
+            .with_ridge(ridge)
+            .with_objective(self.objective.clone())
     }
 
     /// The learners that are tried with so many training nodes, and the names of those that would take too long.
