@@ -8,6 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.prepare import BUNDLED
+
 from .graphs import Graph
 
 
@@ -40,6 +42,8 @@ class Laboratory:
     def measure(self, graph: Graph) -> Measured | str:
         """The result, or why there is none."""
         source = self.source(graph.name)
+        if source is None:
+            return "it is not in the data folder"
         models = "features,gfssgc,auto" if graph.features else "auto"
         options = [*graph.options, "--models", models]
         if graph.features:
@@ -59,7 +63,8 @@ class Laboratory:
         part.replace(kept)
         return Measured(graph, report)
 
-    def source(self, name: str) -> str:
-        """A path in the data folder; else a name, which gfgcn knows or not."""
+    def source(self, name: str) -> str | None:
+        """A path in the data folder, or the name of one that comes with gfgcn."""
         places = [] if self.data is None else [self.data / f"{name}.npz", self.data / name]
-        return next((str(place) for place in places if place.exists()), name.replace("_", "-"))
+        bundled = name if (BUNDLED / f"{name}.npz").exists() else None
+        return next((str(place) for place in places if place.exists()), bundled)

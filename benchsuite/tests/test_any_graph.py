@@ -71,10 +71,13 @@ class AnyGraph(unittest.TestCase):
     def test_the_page_says_what_is_missing_and_where_it_loses(self):
         found = self.laboratory().measure(graphs.Graph("graph", "Graph", [], "2"))
         missing = self.laboratory().measure(graphs.Graph("none", "None", [], "2"))
-        self.assertEqual(missing, "error: there is no none")
+        self.assertEqual(missing, "it is not in the data folder")
+        (self.folder / "none").mkdir()
+        refused = self.laboratory().measure(graphs.Graph("none", "None", [], "2"))
+        self.assertEqual(refused, f"error: there is no {self.folder}/none")
         about = {"date": "2026-01-01", "commit": "c", "processor": "p", "threads": 2}
         text = page.page({0: [missing, found]}, about)
-        self.assertIn("- Texas is not here: error: there is no none", text)
+        self.assertIn("- Texas is not here: it is not in the data folder", text)
         self.assertIn("On none of 1 is `auto` worse", text)
         worse = json.loads(json.dumps(found.report))
         worse["results"][2]["scores"] = [65.0, 66.0]

@@ -42,9 +42,9 @@ pub(crate) struct Arguments {
     /// Depth K of the filter [default: searched for, or 8]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = depth)]
     depth: Option<usize>,
-    /// What is computed from graph and features, as reports write it: channels that are joined by +, each
-    /// FILTER[@OPERATOR][ of INPUT][/ROWS] with sgc, ssgc, dgc, ppr, heat, highpass or identity, an operator as in
-    /// --normalization, of structure or degrees, and rows of unit length or divided by their sum (/unit, /sum)
+    /// What is computed from graph and features, as JSON reports write it: channels joined by ' + ', each
+    /// [WEIGHT*]FILTER[@OPERATOR][ of INPUT][/ROWS]. Filters are sgc, ssgc, dgc, ppr, heat, highpass and identity; operators those
+    /// of --normalization; inputs structure and degrees; rows unit (length) and sum (divided by it)
     #[arg(
         long,
         value_name = "DESIGN",
@@ -72,8 +72,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let of_features = |classifier: &Classifier| classifier.design.needs_features();
     if given.as_ref().is_some_and(of_features) && dataset.features().is_empty() {
         return Err(Error::Data(
-            "the nodes have no features, which all models need but the one that is searched for; leave out --model, \
-             --depth and whatever else describes a model (in gfgcn evaluate: --models auto)"
+            "the nodes have no features, which this model filters; leave out --model, --depth and whatever else describes a \
+             model, so that one is searched for (in gfgcn evaluate: --models auto)"
                 .into(),
         )
         .in_file(dataset.name())

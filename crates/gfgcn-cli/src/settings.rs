@@ -52,7 +52,7 @@ pub(crate) struct Settings {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Common {
-    /// Normalise the adjacency symmetrically (sym) or by rows (row); what follows a colon says more, as in
+    /// Normalise the adjacency symmetrically (sym), by rows (row) or to rows of unit length (unit); what follows a colon says more, as in
     /// row:out or sym:loops=0 (directions out, in, out-in, in-out; weight of self-loops; relation)
     #[arg(long, value_name = "OPERATOR", default_value_t = Operator::default())]
     normalization: Operator,
@@ -143,6 +143,10 @@ impl Settings {
             ("--class-weights", self.common.class_weights.is_some()),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    pub(crate) fn weighs_classes(&self) -> bool {
+        self.common.class_weights.is_some()
     }
 
     pub(crate) fn says_tau(&self) -> bool {

@@ -196,7 +196,7 @@ impl Searched {
         let mut parts: Vec<String> = said.iter().map(part).collect();
         let rest: f64 = others.iter().map(|share| share.share).sum();
         match others {
-            [] => {}
+            _ if rest < 0.5 => {}
             [only] => parts.push(part(only)),
             _ => parts.push(format!("{rest:.0} % {} others", others.len())),
         }
@@ -249,7 +249,9 @@ impl Searched {
     pub(crate) fn without_graph(&self) -> Option<(&'static str, String)> {
         let why = match (self.uses_graph, self.own_features_suffice) {
             (false, _) => "not used: a node's own features say more than its neighbourhood",
-            (true, true) => "does not help: a node's own features alone are as good",
+            (true, true) => {
+                "hardly helps: a node's own features alone are as good, as far as these nodes can tell"
+            }
             (true, false) => return None,
         };
         Some(("graph", why.into()))

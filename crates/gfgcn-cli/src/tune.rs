@@ -146,7 +146,7 @@ impl Report {
             lines.push(("saved", path.clone()));
         }
         format!(
-            "{}: exact leave-one-out on {}\n\n{}\n\nWeights are those of the scores in the stack.\n\n{}",
+            "{}: exact leave-one-out on {}\n\n{}\n\nWeights are those of the scores in the stack; every learner has a part in \"all together\".\n\n{}",
             self.dataset,
             count(self.training_nodes, "training node", "training nodes"),
             self.table(),

@@ -39,22 +39,22 @@ impl Directions {
     /// # Errors
     /// If any two of these differ.
     pub(crate) fn resolve(self, said: impl IntoIterator<Item = Said>) -> Result<bool> {
-        let asked = match self {
-            Directions::AsSaid => None,
-            Directions::Kept { by } => Some(Said { directed: true, by: by.into() }),
+        let mut said = said.into_iter();
+        let Some(first) = said.next() else { return Ok(self != Directions::AsSaid) };
+        let words = |said: &Said| {
+            format!("{} says that the edges are {}", said.by, Said::words(said.directed))
         };
-        let mut all = said.into_iter().chain(asked);
-        let Some(first) = all.next() else { return Ok(false) };
-        match all.find(|other| other.directed != first.directed) {
-            Some(other) => Err(Error::Data(format!(
-                "mixed directed flags: {} says that the edges are {}, but {} says that they are {}; \
-                 change one of them",
-                first.by,
-                Said::words(first.directed),
-                other.by,
-                Said::words(other.directed)
+        if let Some(other) = said.find(|other| other.directed != first.directed) {
+            let (first, other) = (words(&first), words(&other));
+            let problem = format!("mixed directed flags: {first}, but {other}; change one of them");
+            return Err(Error::Data(problem));
+        }
+        match self {
+            Directions::Kept { by } if !first.directed => Err(Error::Data(format!(
+                "mixed directed flags: {}, but {by} needs directions",
+                words(&first)
             ))),
-            None => Ok(first.directed),
+            _ => Ok(first.directed),
         }
     }
 }

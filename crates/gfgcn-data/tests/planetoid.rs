@@ -133,7 +133,7 @@ fn a_bad_test_index_names_the_line_or_the_node() {
         ("10\n7\n1.5\n8", "test.index: line 3: \"1.5\" is not a node number"),
         ("10\n7\n-1\n8", "test.index: line 3: \"-1\" is not a node number"),
         ("10\n7\n99999999999999999999\n8", "test.index: line 3: \"9999"),
-        ("10\n7\n10\n8", "test.index: node 10 stands there twice"),
+        ("10\n7\n10\n8", "test.index: node 10 is there twice"),
         ("10\n7\n3\n8", "test.index: node 3 is a test node, but the nodes 0 to 6 are in allx"),
         ("10\n7\n4294967295\n8", "test.index: node 4294967295 needs more than 32 bits"),
         ("10\n7\n18446744073709551615\n8", "needs more than 32 bits"),

@@ -201,3 +201,20 @@ fn a_stack_of_one_predicts_what_its_only_learner_does() {
         assert!(!far, "node {node}: {:?} {scaled:?}", stack[node]);
     }
 }
+
+#[test]
+fn a_type_of_edges_that_is_missing_is_named() {
+    let plain = RECIPE.make();
+    let typed = plain
+        .graph()
+        .clone()
+        .undirected()
+        .with_relations(vec![("cites".to_owned(), plain.graph().clone().undirected())])
+        .unwrap();
+    let labels = Labels::clone(plain.labels());
+    let typed = Dataset::new("typed", typed, plain.features().clone(), labels).unwrap();
+    let cites = Operator::default().with_relation("cites");
+    let model = fit(Design::from(Filter::sgc(1).unwrap()).with_operator(cites), &typed);
+    let message = refusal(&model, &plain);
+    assert!(message.contains("edges of type \"cites\", and the data have none"), "{message}");
+}

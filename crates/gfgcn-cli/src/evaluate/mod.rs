@@ -92,6 +92,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let (dataset, splits) = arguments.prepare(whole)?;
     arguments.check_features(&dataset)?;
     arguments.check_networks(&methods, &dataset)?;
+    if arguments.settings.weighs_classes() && methods.iter().any(|m| m.trained().is_some()) {
+        output.warn("--class-weights is for models in closed form; those that are trained count all nodes alike");
+    }
     let start = Instant::now();
     let filters = methods.iter().filter_map(Method::closed_form).collect();
     let (fitted, plan) = arguments.fit(filters, &dataset, &splits, output)?;

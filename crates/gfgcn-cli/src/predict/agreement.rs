@@ -113,9 +113,9 @@ impl Agreement {
 fn of_all(kind: TargetKind, same: bool) -> &'static str {
     match (kind, same) {
         (TargetKind::Values, true) => "nodes with values, training nodes among them",
-        (TargetKind::Values, false) => "nodes with values",
+        (TargetKind::Values, false) => "nodes with values, perhaps training nodes among them",
         (_, true) => "labelled nodes, training nodes among them",
-        (_, false) => "labelled nodes",
+        (_, false) => "labelled nodes, perhaps training nodes among them",
     }
 }
 

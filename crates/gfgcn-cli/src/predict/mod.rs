@@ -57,6 +57,13 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let predictions = progress::show(output, "predicting", Unit::Time, predict)?;
     let elapsed = start.elapsed();
     predictions.notes().iter().for_each(|note| output.warn(note));
+    let known = dataset.targets();
+    if known.kind() != predictions.kind() && !known.known().is_empty() {
+        let (kind, predicted) = (known.kind(), predictions.kind());
+        output.note(format!(
+            "the data have {kind} and the model predicts {predicted}, so they are not compared"
+        ));
+    }
     let nodes: Vec<usize> = dataset
         .as_listed()
         .into_iter()

@@ -43,7 +43,10 @@ pub(super) fn read<R: Read + Seek>(
 ) -> Result<Dataset> {
     let missing = |member: &str| Error::Format(format!("member {member} is missing"));
     let features = members.features()?;
-    let labels = members.labels(LABELS, None)?.ok_or_else(|| missing(LABELS))?;
+    let labels = match members.labels(LABELS, None)? {
+        Some(labels) => labels,
+        None => members.values()?.ok_or_else(|| missing(LABELS))?,
+    };
     if labels.is_empty() {
         return Err(Error::Format(format!(
             "member {LABELS} has no entries, so there are no nodes"

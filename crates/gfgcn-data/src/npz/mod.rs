@@ -17,7 +17,7 @@
 //! | members | meaning |
 //! |---|---|
 //! | `node_features` | nodes × features; may be absent |
-//! | `node_labels` | as `labels` |
+//! | `node_labels` | as `labels`; or `values` |
 //! | `edges` | edges × 2: the ends of each, once or in both directions |
 //! | `train_masks`, `val_masks`, `test_masks` | splits × nodes, optional |
 //! | `directed` | one truth value; optional |

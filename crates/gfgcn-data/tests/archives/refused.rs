@@ -489,7 +489,7 @@ fn files_that_are_none_are_refused() {
 fn names_that_do_not_fit_are_left_out_with_a_note() {
     for (member, array, note) in [
         ("node_names", npy::texts('<', &["a", "b"]), "node_names ignored"),
-        ("node_names", npy::texts('<', &["a"; 5]), "\"a\" stands there twice"),
+        ("node_names", npy::texts('<', &["a"; 5]), "\"a\" is there twice"),
         ("attr_names", npy::texts('<', &["a"; 4]), "expected 3, found 4"),
     ] {
         let dataset = read(&Arrays::small().with(member, array).stored()).unwrap();

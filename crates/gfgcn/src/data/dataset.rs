@@ -279,7 +279,7 @@ fn checked(targets: Targets, nodes: usize) -> Result<(Targets, Option<Labels>)> 
 pub(super) fn check_unique(what: &str, names: &[String]) -> Result<()> {
     let mut seen = HashSet::with_capacity(names.len());
     match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(twice) => Err(Error::Data(format!("the {what} {twice:?} stands there twice"))),
+        Some(twice) => Err(Error::Data(format!("the {what} {twice:?} is there twice"))),
         None => Ok(()),
     }
 }

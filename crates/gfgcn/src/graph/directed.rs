@@ -138,7 +138,7 @@ impl Graph {
     /// With relations: graphs on the same nodes, each with a name of its own.
     ///
     /// # Errors
-    /// Another number of nodes, an empty name, or a name that stands there twice.
+    /// Another number of nodes, an empty name, or a name that is there twice.
     pub fn with_relations(mut self, relations: Vec<(String, Graph)>) -> Result<Graph> {
         for (k, (name, graph)) in relations.iter().enumerate() {
             Error::check_size("nodes of a relation", self.nodes(), graph.nodes())?;
@@ -146,7 +146,7 @@ impl Graph {
                 return Err(Error::Data("a relation has no name".into()));
             }
             if relations[..k].iter().any(|(other, _)| other == name) {
-                return Err(Error::Data(format!("the relation {name:?} stands there twice")));
+                return Err(Error::Data(format!("the relation {name:?} is there twice")));
             }
         }
         let relation = |(name, graph)| Relation { name, graph };

@@ -72,6 +72,7 @@ impl Known {
     ) -> Result<Matched<'a>> {
         let mut notes = Vec::new();
         let features = self.match_features(dataset, &mut notes)?;
+        check_relations(dataset.graph(), designs)?;
         let graph = self.match_directions(dataset.graph(), designs, &mut notes)?;
         let places = match designs.iter().any(filters_structure) {
             true => self.match_nodes(dataset, &mut notes)?,
@@ -166,6 +167,18 @@ impl Known {
         }
         Ok(Some(places))
     }
+}
+
+fn check_relations(graph: &Graph, designs: &[Design]) -> Result<()> {
+    let channels = designs.iter().flat_map(|design| design.channels());
+    for relation in channels.filter_map(|channel| channel.operator.relation()) {
+        if graph.relation(relation).is_err() {
+            return Err(Error::Data(format!(
+                "the model learnt from edges of type {relation:?}, and the data have none"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn filters_structure(design: &Design) -> bool {

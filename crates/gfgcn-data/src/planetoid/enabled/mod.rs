@@ -148,7 +148,7 @@ impl Places {
             test.iter().enumerate().map(|(row, &node)| (node, row)).collect();
         tested.sort_unstable();
         if let Some(twice) = tested.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(Error::Data(format!("node {} stands there twice", twice[0].0)));
+            return Err(Error::Data(format!("node {} is there twice", twice[0].0)));
         }
         match tested.first() {
             Some(&(node, _)) if node < known => {
