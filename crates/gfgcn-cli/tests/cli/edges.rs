@@ -72,6 +72,7 @@ fn data_info_shows_directions_relations_and_missing_features() {
 #[test]
 fn what_can_be_learnt_without_features_is() {
     let sandbox = Sandbox::new();
+    write_graph(&sandbox, "plain", "source,target", plain);
     write_graph(&sandbox, "typed", "source,target,type", typed);
     sandbox.ok("fit typed --directed -o m.model");
     sandbox.ok("predict m.model typed --directed -o labels.csv");
@@ -95,9 +96,15 @@ fn what_can_be_learnt_without_features_is() {
     assert!(run.stderr.contains("1 nodes are new to the model"), "{run:?}");
     let predicted = sandbox.read("other.csv");
     assert!(predicted.lines().any(|line| line.starts_with("n12,ants,")), "{predicted}");
-    let both_ways: String =
-        (0..11).map(|node| plain(node, node + 1) + &plain(node + 1, node)).collect();
-    sandbox.write("both/edges.csv", &format!("source,target\n{both_ways}"));
+    let untyped = sandbox.run("predict m.model plain -o plain.csv");
+    refused(untyped, 3, &["learnt from edges of type"]);
+    let both_ways = |kind: &str| -> String {
+        let pair = |node: usize| (format!("n{node}"), format!("n{}", node + 1));
+        let rows = (0..11).map(pair).map(|(a, b)| format!("{a},{b},{kind}\n{b},{a},{kind}\n"));
+        rows.collect()
+    };
+    let both_ways = both_ways("points") + &both_ways("precedes");
+    sandbox.write("both/edges.csv", &format!("source,target,type\n{both_ways}"));
     let run = sandbox.run("predict m.model both -o both.csv");
     refused(run, 3, &["learnt from the directions of edges"]);
     sandbox.write("said/edges.csv", "source,target,directed\nn0,n1,false\n");
