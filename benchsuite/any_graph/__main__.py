@@ -35,7 +35,7 @@ def main() -> None:
             if isinstance(result, str):
                 print(f"    not run: {result}")
             else:
-                print(f"    {' | '.join(cell for cell in page.line(result)[3:8] if cell)}")
+                print(f"    {' | '.join(cell for cell in page.line(result)[3:7] if cell)}")
             found[number].append(result)
             # After every graph: all of them take long.
             options.out.write_text(page.page(found, about))

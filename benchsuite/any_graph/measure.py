@@ -23,11 +23,6 @@ class Measured:
         rows = [row for row in self.report["results"] if row["model"] == model]
         return rows[0]["scores"] if rows else None
 
-    def seconds(self, model: str) -> float:
-        """From loaded data to predictions of all nodes, per split."""
-        row = next(row for row in self.report["results"] if row["model"] == model)
-        return sum(row["seconds"].values()) / len(row["scores"])
-
 
 class Laboratory:
     """A program, the folder with the data, and the folder where results are kept."""

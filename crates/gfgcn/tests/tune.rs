@@ -2,11 +2,13 @@
 //! is known.
 
 mod naive;
+mod published;
 mod synthetic;
 
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, LabelSets, Labels, Values};
 use gfgcn::features::Features;
+use gfgcn::filter::Filter;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
 use gfgcn::metrics::Metric;
@@ -14,7 +16,9 @@ use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::tune::{Contender, Learner, Search, Tuned};
 use gfgcn::{Classifier, Model, Ridge};
+use gfgcn_data::npz;
 use naive::Dense;
+use published::published;
 use synthetic::{Random, Recipe};
 
 const RECIPE: Recipe = Recipe {
@@ -411,4 +415,31 @@ fn an_empty_search_is_an_error() {
     let split = Split::all_labelled(dataset.labels()).unwrap();
     let nothing = Search { learners: Some(vec![]), ..Search::default() };
     assert!(nothing.run(&dataset, &split, &Context::default()).is_err());
+}
+
+/// On the first official splits of Minesweeper, where a search once threw away what is best.
+fn minesweeper_is_searched(splits: usize) {
+    let Some(path) = published("minesweeper.npz") else { return };
+    let context = Context::default();
+    let dataset = npz::read(&path, "minesweeper", &context).unwrap();
+    assert_eq!(dataset.splits().len(), 10);
+    for split in &dataset.splits()[..splits] {
+        let tuned = run(&Search::default(), &dataset, split);
+        let one_step = Classifier::new(Filter::sgc(1).unwrap());
+        let one_step = one_step.fit(&dataset, split, &context).unwrap();
+        let (metric, score) = one_step.selection_score().unwrap();
+        assert_eq!((metric, tuned.metric), (Metric::Accuracy, Metric::Accuracy));
+        assert!(tuned.score >= score, "{} {score}", tuned.score);
+    }
+}
+
+#[test]
+fn a_search_is_no_worse_than_one_step() {
+    minesweeper_is_searched(1);
+}
+
+#[test]
+#[ignore = "a minute; make test-full"]
+fn a_search_is_no_worse_than_one_step_on_any_split() {
+    minesweeper_is_searched(10);
 }

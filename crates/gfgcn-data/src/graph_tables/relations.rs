@@ -38,8 +38,9 @@ pub(super) fn read(
         _ => error,
     };
     let said: Vec<Said> = lists.iter().flat_map(|listed| listed.said.clone()).collect();
+    let said_undirected = said.first().is_some_and(|said| !said.directed);
     let directed = directions.resolve(said).map_err(of_files)?;
-    match (files, &mut lists[..]) {
+    let built = match (files, &mut lists[..]) {
         ([EdgeFile { path, relation: None }], [listed]) => match listed.kinds.take() {
             None => listed.edges.build(ids.len(), directed, reading).map_err(of_files),
             Some(kinds) => {
@@ -68,7 +69,13 @@ pub(super) fn read(
             let parts = files.iter().zip(lists).map(of_file).collect::<Result<_>>()?;
             join(parts, ids.len(), directed, reading)
         }
+    };
+    let (graph, mut repairs) = built?;
+    if said_undirected {
+        // Then each edge is there once on purpose.
+        repairs.symmetrized = 0;
     }
+    Ok((graph, repairs))
 }
 
 /// Several files need names, and not too many of them.

@@ -105,12 +105,13 @@ fn from_source(
     let one_way = members.flag("adj_symmetric")?.unwrap_or(false);
     let by = "member adj_symmetric".to_owned();
     let one_way = one_way.then_some(Said { directed: false, by });
-    let halved = one_way.is_some();
-    let said = members.said_directions()?.into_iter().chain(one_way);
+    let said: Vec<Said> = members.said_directions()?.into_iter().chain(one_way).collect();
+    let said_undirected = said.first().is_some_and(|said| !said.directed);
     let directed = directions.resolve(said)?;
     let (graph, mut repairs) =
         members.matrix("adj", "the graph", |raw, reading| raw.into_graph(directed, reading))?;
-    if halved {
+    if said_undirected {
+        // Then each edge may be there once on purpose.
         repairs.symmetrized = 0;
     }
     let graph = members.relations(graph, directed, &mut repairs)?;

@@ -69,6 +69,8 @@ fn flags_that_differ_are_refused() {
         assert!(parts.iter().all(|part| error.contains(part)), "{name}: {error}");
         let undirected = read(&said(0).stored()).unwrap();
         assert!(!undirected.graph().is_directed(), "{name}");
+        let notes = undirected.notes();
+        assert!(!notes.iter().any(|note| note.contains("either way")), "{name}: {notes:?}");
         for (descr, shape, bytes) in
             [("'|i1'", "", &[2][..]), ("'|b1'", "2,", &[1, 1]), ("'|b1'", "0,", &[])]
         {

@@ -39,7 +39,7 @@ fn directions_are_only_missed_where_they_could_be_meant() {
     for (name, text, notes) in [
         ("edges.csv", "a,b\nc,b\n", 0),
         ("edges.csv", "a,b\nb,a\nc,b\nb,c\n", 0),
-        ("edges.csv", "source,target,directed\na,b,false\nb,a,no\nc,b,0\n", 1),
+        ("edges.csv", "source,target,directed\na,b,false\nb,a,no\nc,b,0\n", 0),
         ("edges.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n", 1),
         ("edges.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n", 0),
     ] {
