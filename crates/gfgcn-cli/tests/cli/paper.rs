@@ -67,7 +67,12 @@ fn a_killed_run_recomputes_no_finished_cell() {
 
     let run = sandbox.run(&format!("{only} --out whole"));
     assert_eq!(run.status, Some(0), "{run:?}");
-    let begun = run.stderr.matches("gradients and losses of").count();
+    // A cell that is under way for long is named again, with how far it is.
+    let begins = |line: &&str| {
+        let end = line.rsplit(", ").next().unwrap_or_default();
+        line.contains("gradients and losses of") && !end.contains(" of ")
+    };
+    let begun = run.stderr.lines().filter(begins).count();
     assert_eq!(begun, 26 - finished.len(), "{run:?}");
     let after = sandbox.kept();
     assert_eq!((after.len(), curves("whole")), (26, 2 * 27));
