@@ -189,7 +189,7 @@ def test_no_features(small):
         assert np.array_equal(model.predict(None, graph), expected.predict())
     with pytest.raises(ValueError, match="expecting 0 features"):
         expected.predict(np.ones((20, 3)), adjacency)
-    with pytest.raises(ValueError, match="only knows the 20 nodes"):
+    with pytest.raises(ValueError, match="expected 20, found 10"):
         expected.predict(None, adjacency[:10, :10])
     with pytest.raises(ValueError, match="does not say how many nodes"):
         GradientFreeClassifier().fit(None, {0: 0, 15: 1}, np.array(np.nonzero(adjacency)))
