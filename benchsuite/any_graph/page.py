@@ -28,7 +28,7 @@ def page(found: dict[int, list[Measured | str]], about: dict) -> str:
         measured = [result for result in results if isinstance(result, Measured)]
         parts.append(table(measured) if measured else "Not measured.\n")
         missing = zip(section.graphs, results)
-        notes = [f"- {graph.title} is not here: {why}" for graph, why in missing if isinstance(why, str)]
+        notes = [f"- {graph.title} is not here: {why}." for graph, why in missing if isinstance(why, str)]
         parts.extend(["\n".join(notes) + "\n"] if notes else [])
     parts.append(lost(found))
     sources = [f"{number}. {source}." for number, source in enumerate(SOURCES, 1)]
@@ -71,7 +71,8 @@ def gain(result: Measured) -> tuple[float, float | None] | None:
     if own is None or not others:
         return None
     better = max(others, key=statistics.fmean)
-    return mean_and_error([a - b for a, b in zip(own, better)])
+    # The last bits of a percentage are rounding.
+    return mean_and_error([round(a - b, 9) for a, b in zip(own, better)])
 
 
 def lost(found: dict[int, list[Measured | str]]) -> str:
