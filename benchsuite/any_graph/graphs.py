@@ -139,6 +139,6 @@ SOURCES = [
     "`notebooks/results.ipynb` of yandex-research/heterophilous-graphs",
     "README of DeepGraphLearning/GraphAny",
     "*Semi-Supervised Classification with Graph Convolutional Networks*, arXiv 1609.02907",
-    "*struc2vec*, arXiv 1704.03165; read off a figure",
+    "*struc2vec*, arXiv 1704.03165; approximate, because there is a figure and no table",
     "*DeepWalk*, arXiv 1403.6652",
 ]
