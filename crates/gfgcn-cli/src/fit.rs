@@ -13,7 +13,7 @@ use gfgcn::driver::Explanation;
 use gfgcn::filter::DEFAULT_DEPTH;
 use gfgcn::head::Head;
 use gfgcn::metrics::Metric;
-use gfgcn::{Classifier, Design, Error, Model};
+use gfgcn::{Classifier, Design, Error, Input, Model};
 use gfgcn_baselines::Method;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     let given = arguments.choose().then_some(named);
-    let of_features = |classifier: &Classifier| classifier.design.needs_features();
+    let of_features = |classifier: &Classifier| classifier.design.filters(Input::Features);
     if given.as_ref().is_some_and(of_features) && dataset.features().is_empty() {
         return Err(Error::Data(
             "the nodes have no features, which this model filters; leave out --model, --depth and whatever else describes a \

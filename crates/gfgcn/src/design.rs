@@ -255,9 +255,9 @@ impl Design {
         self.channels.iter().any(uses)
     }
 
-    /// Whether any channel filters the nodes' features.
-    pub fn needs_features(&self) -> bool {
-        self.channels.iter().any(|channel| channel.input == Input::Features)
+    /// Whether any channel filters this.
+    pub fn filters(&self, input: Input) -> bool {
+        self.channels.iter().any(|channel| channel.input == input)
     }
 
     /// With another operator in every channel.

@@ -218,3 +218,21 @@ fn a_type_of_edges_that_is_missing_is_named() {
     let message = refusal(&model, &plain);
     assert!(message.contains("edges of type \"cites\", and the data have none"), "{message}");
 }
+
+/// Arcs of two types that even out: each relation has directions, the graph of all has none.
+#[test]
+fn a_model_of_directions_that_even_out_is_read_again() {
+    let arcs = [(0u32, 1u32), (1, 2), (2, 3), (3, 4), (4, 5)];
+    let back: Vec<(u32, u32)> = arcs.iter().map(|&(a, b)| (b, a)).collect();
+    let graph = |arcs: &[(u32, u32)]| gfgcn::graph::Graph::from_arcs(6, arcs, None).unwrap().0;
+    let all = graph(&[&arcs[..], &back].concat());
+    let relations = vec![("on".to_owned(), graph(&arcs)), ("back".to_owned(), graph(&back))];
+    let all = all.with_relations(relations).unwrap();
+    assert!(all.has_directions() && !all.is_directed());
+    let labels = Labels::from_names(&["a", "b", "a", "b", "a", "b"].map(Some));
+    let dataset = Dataset::new("even", all, Features::none(6), labels).unwrap();
+    let degrees = Channel { input: Input::Degrees, ..Filter::Identity.into() };
+    let model = fit(degrees.into(), &dataset);
+    let read = Model::from_bytes(&model.to_bytes()).unwrap();
+    assert_eq!(scores(&read, &dataset), scores(&model, &dataset));
+}

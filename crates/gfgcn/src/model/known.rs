@@ -19,6 +19,8 @@ pub(crate) struct Known {
     pub(crate) nodes: usize,
     /// Only where members know nodes.
     pub(crate) node_ids: Option<Vec<String>>,
+    /// Columns of degrees: two where directions did not even out.
+    pub(crate) degrees: usize,
     /// Whether edges had directions.
     pub(crate) directed: bool,
 }
@@ -42,12 +44,14 @@ impl Known {
         dataset: &Dataset,
         designs: impl IntoIterator<Item = &'a Design>,
     ) -> Self {
-        let knows_nodes = designs.into_iter().any(filters_structure);
+        let knows_nodes = designs.into_iter().any(|design| design.filters(Input::Structure));
+        let columns = |input: Input| input.columns(dataset.graph(), dataset.features());
         Known {
-            features: dataset.features().cols(),
+            features: columns(Input::Features),
             feature_names: dataset.feature_names().map(<[String]>::to_vec),
-            nodes: dataset.nodes(),
+            nodes: columns(Input::Structure),
             node_ids: dataset.node_ids().filter(|_| knows_nodes).map(<[String]>::to_vec),
+            degrees: columns(Input::Degrees),
             directed: dataset.graph().has_directions(),
         }
     }
@@ -57,7 +61,7 @@ impl Known {
         match input {
             Input::Features => self.features,
             Input::Structure => self.nodes,
-            Input::Degrees => 1 + usize::from(self.directed),
+            Input::Degrees => self.degrees,
         }
     }
 
@@ -74,7 +78,7 @@ impl Known {
         let features = self.match_features(dataset, &mut notes)?;
         check_relations(dataset.graph(), designs)?;
         let graph = self.match_directions(dataset.graph(), designs, &mut notes)?;
-        let places = match designs.iter().any(filters_structure) {
+        let places = match designs.iter().any(|design| design.filters(Input::Structure)) {
             true => self.match_nodes(dataset, &mut notes)?,
             false => None,
         };
@@ -179,10 +183,6 @@ fn check_relations(graph: &Graph, designs: &[Design]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn filters_structure(design: &Design) -> bool {
-    design.channels().iter().any(|channel| channel.input == Input::Structure)
 }
 
 fn needs_directions(design: &Design) -> bool {

@@ -4,7 +4,7 @@ use super::known::{Known, Matched, Places};
 use super::{Member, Model};
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
-use crate::design::{Channel, Design, Input};
+use crate::design::{Design, Input};
 use crate::driver::{Driver, Rows};
 use crate::error::{Error, Result};
 use crate::features::Features;
@@ -104,7 +104,7 @@ impl Model {
             let mut total: Option<Matrix<f64>> = None;
             for member in &self.members {
                 let member = match &places {
-                    Some(places) => Cow::Owned(member.moved_to(places, &self.known, context)?),
+                    Some(places) => member.moved_to(places, &self.known, context)?,
                     None => Cow::Borrowed(member),
                 };
                 let scores = member.scores(&graph, &features, context)?;
@@ -123,41 +123,47 @@ impl Model {
 }
 
 impl Member {
-    /// With weights for the nodes in the given places, and none for others.
-    fn moved_to(&self, places: &Places, known: &Known, context: &Context) -> Result<Member> {
+    /// With weights for the nodes in the given places, and none for others; as it is where it knows no nodes.
+    fn moved_to(
+        &self,
+        places: &Places,
+        known: &Known,
+        context: &Context,
+    ) -> Result<Cow<'_, Member>> {
+        if !self.design.filters(Input::Structure) {
+            return Ok(Cow::Borrowed(self));
+        }
+        // What compares whole rows has no weights that could be moved.
         let Predictor::Linear { weights, intercept } = &self.predictor else {
-            // What compares whole rows has no weights that could be moved.
-            return match self.design.channels().iter().all(|c| c.input != Input::Structure) {
-                true => Ok(self.clone()),
-                false => Err(Error::Data(
-                    "the model compares who is linked to whom, so it only knows the nodes it was trained on, in their order"
-                        .into(),
-                )),
-            };
+            return Err(Error::Data(
+                "the model compares who is linked to whom, so it only knows the nodes it was trained on, in their order"
+                    .into(),
+            ));
         };
-        let targets = weights.cols();
-        let rows: Vec<Option<usize>> = {
-            let mut first = 0;
-            let of_channel = |channel: &Channel| {
-                let start = first;
-                let columns = known.columns(channel.input);
-                first += columns;
-                let rows: Vec<Option<usize>> = match channel.input {
-                    Input::Structure => {
-                        places.iter().map(|place| place.map(|k| start + k as usize)).collect()
-                    }
-                    Input::Features | Input::Degrees => (start..first).map(Some).collect(),
-                };
-                rows
-            };
-            self.design.channels().iter().flat_map(of_channel).collect()
-        };
-        let needed = 8 * (rows.len() * targets) as u64;
+        let mut rows: Vec<Option<usize>> = Vec::new();
+        let mut first = 0;
+        for channel in self.design.channels() {
+            let columns = known.columns(channel.input);
+            match channel.input {
+                Input::Structure => {
+                    rows.extend(places.iter().map(|place| place.map(|k| first + k as usize)));
+                }
+                Input::Features | Input::Degrees => rows.extend((first..first + columns).map(Some)),
+            }
+            first += columns;
+        }
+        let needed = 8 * (rows.len() * weights.cols()) as u64;
         context.memory().check("matching nodes by id", needed, "use a machine with more memory")?;
-        let moved = Matrix::from_fn(rows.len(), targets, |i, t| {
+        let moved = Matrix::from_fn(rows.len(), weights.cols(), |i, t| {
             rows[i].map_or(0.0, |row| weights[(row, t)])
         });
-        Ok(Member { predictor: Predictor::linear(moved, intercept.clone()), ..self.clone() })
+        Ok(Cow::Owned(Member {
+            share: self.share,
+            design: self.design.clone(),
+            ridge: self.ridge,
+            lambda: self.lambda,
+            predictor: Predictor::linear(moved, intercept.clone()),
+        }))
     }
 
     /// Its scores of every node.
