@@ -2,7 +2,7 @@
 //! forgotten.
 
 use gfgcn::data::Dataset;
-use gfgcn::graph::Repairs;
+use gfgcn::graph::{Graph, Repairs};
 use gfgcn::{Error, Result};
 
 /// What becomes of the directions of edges.
@@ -33,14 +33,35 @@ impl Said {
     }
 }
 
+/// What becomes of the edges of some data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resolved {
+    pub(crate) directed: bool,
+    /// Whether the data say so themselves.
+    said: bool,
+}
+
+impl Resolved {
+    /// The graph that was built and its repairs. Where the data say that edges have no directions, each is there once on
+    /// purpose.
+    pub(crate) fn settled(self, (graph, mut repairs): (Graph, Repairs)) -> (Graph, Repairs) {
+        if self.said && !self.directed {
+            repairs.symmetrized = 0;
+        }
+        (graph, repairs)
+    }
+}
+
 impl Directions {
-    /// Whether edges are directed, by what is asked for and everything that the data say.
+    /// What becomes of edges, by what is asked for and everything that the data say.
     ///
     /// # Errors
     /// If any two of these differ.
-    pub(crate) fn resolve(self, said: impl IntoIterator<Item = Said>) -> Result<bool> {
+    pub(crate) fn resolve(self, said: impl IntoIterator<Item = Said>) -> Result<Resolved> {
         let mut said = said.into_iter();
-        let Some(first) = said.next() else { return Ok(self != Directions::AsSaid) };
+        let Some(first) = said.next() else {
+            return Ok(Resolved { directed: self != Directions::AsSaid, said: false });
+        };
         let words = |said: &Said| {
             format!("{} says that the edges are {}", said.by, Said::words(said.directed))
         };
@@ -54,7 +75,7 @@ impl Directions {
                 "mixed directed flags: {}, but {by} needs directions",
                 words(&first)
             ))),
-            _ => Ok(first.directed),
+            _ => Ok(Resolved { directed: first.directed, said: true }),
         }
     }
 }
@@ -79,7 +100,9 @@ mod tests {
     #[test]
     fn flags_agree_or_are_both_named() {
         let said = |directed| Said { directed, by: format!("member {directed}") };
-        let resolve = |directions: Directions, said: &[Said]| directions.resolve(said.to_vec());
+        let resolve = |directions: Directions, said: &[Said]| {
+            directions.resolve(said.to_vec()).map(|resolved| resolved.directed)
+        };
         assert!(!resolve(Directions::AsSaid, &[]).unwrap());
         assert!(resolve(KEPT, &[]).unwrap());
         assert!(resolve(Directions::AsSaid, &[said(true)]).unwrap());

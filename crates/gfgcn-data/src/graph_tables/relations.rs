@@ -38,8 +38,8 @@ pub(super) fn read(
         _ => error,
     };
     let said: Vec<Said> = lists.iter().flat_map(|listed| listed.said.clone()).collect();
-    let said_undirected = said.first().is_some_and(|said| !said.directed);
-    let directed = directions.resolve(said).map_err(of_files)?;
+    let resolved = directions.resolve(said).map_err(of_files)?;
+    let directed = resolved.directed;
     let built = match (files, &mut lists[..]) {
         ([EdgeFile { path, relation: None }], [listed]) => match listed.kinds.take() {
             None => listed.edges.build(ids.len(), directed, reading).map_err(of_files),
@@ -70,12 +70,7 @@ pub(super) fn read(
             join(parts, ids.len(), directed, reading)
         }
     };
-    let (graph, mut repairs) = built?;
-    if said_undirected {
-        // Then each edge is there once on purpose.
-        repairs.symmetrized = 0;
-    }
-    Ok((graph, repairs))
+    built.map(|built| resolved.settled(built))
 }
 
 /// Several files need names, and not too many of them.

@@ -56,18 +56,13 @@ pub(super) fn read<R: Read + Seek>(
     let nodes = features.rows();
     Error::check_size(format!("entries of {LABELS} (one per node)"), nodes, labels.len())?;
     let edges = members.edges(nodes)?.ok_or_else(|| missing(EDGES))?;
-    let said = members.said_directions()?;
-    let said_undirected = said.as_ref().is_some_and(|said| !said.directed);
-    let directed = directions.resolve(said)?;
+    let resolved = directions.resolve(members.said_directions()?)?;
     let edges = EdgeList { ends: edges, ..EdgeList::default() };
-    let (graph, mut repairs) = edges
-        .build(nodes, directed, &members.reading)
+    let (graph, repairs) = edges
+        .build(nodes, resolved.directed, &members.reading)
+        .map(|built| resolved.settled(built))
         .map_err(|error| named(&format!("member {EDGES}"), error))?;
     drop(edges);
-    if said_undirected {
-        // Then each edge is there once on purpose.
-        repairs.symmetrized = 0;
-    }
     if graph.edges() == 0 {
         members.notes.push(format!("member {EDGES} has no edges; every node stands alone"));
     }

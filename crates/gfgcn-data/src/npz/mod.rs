@@ -105,15 +105,12 @@ fn from_source(
     let one_way = members.flag("adj_symmetric")?.unwrap_or(false);
     let by = "member adj_symmetric".to_owned();
     let one_way = one_way.then_some(Said { directed: false, by });
-    let said: Vec<Said> = members.said_directions()?.into_iter().chain(one_way).collect();
-    let said_undirected = said.first().is_some_and(|said| !said.directed);
-    let directed = directions.resolve(said)?;
-    let (graph, mut repairs) =
+    let said = members.said_directions()?.into_iter().chain(one_way);
+    let resolved = directions.resolve(said)?;
+    let directed = resolved.directed;
+    let built =
         members.matrix("adj", "the graph", |raw, reading| raw.into_graph(directed, reading))?;
-    if said_undirected {
-        // Then each edge may be there once on purpose.
-        repairs.symmetrized = 0;
-    }
+    let (graph, mut repairs) = resolved.settled(built);
     let graph = members.relations(graph, directed, &mut repairs)?;
     let (features, repeats) = match members.has_features() {
         true => members.matrix("attr", "the features", RawMatrix::into_features)?,

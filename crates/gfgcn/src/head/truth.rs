@@ -172,6 +172,11 @@ impl Truth {
         self.weights.as_deref()
     }
 
+    /// The weight of a node; 1 where all count alike.
+    pub(crate) fn weight(&self, node: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[node])
+    }
+
     /// What the columns stand for.
     pub fn head(&self) -> &Head {
         &self.head
@@ -231,7 +236,7 @@ impl Truth {
             }
             _ => squares.sum(),
         };
-        self.weights.as_ref().map_or(error, |weights| weights[node] * error)
+        self.weight(node) * error
     }
 
     /// How well scores of the nodes (nodes × columns) predict them.

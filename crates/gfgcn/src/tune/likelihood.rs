@@ -42,7 +42,7 @@ impl<'a> Likelihood<'a> {
     /// The weights under which the classes of some nodes are most likely, with a penalty ρ.
     pub(super) fn weights(&self, nodes: &[usize], penalty: f64) -> Vec<f64> {
         let mut weights = vec![0.0; self.candidates.len()];
-        let total: f64 = nodes.iter().map(|&node| self.weight(node)).sum();
+        let total: f64 = nodes.iter().map(|&node| self.truth.weight(node)).sum();
         let merit = |weights: &[f64]| {
             let squares = weights.iter().map(|w| w * w).sum::<f64>();
             self.of_nodes(nodes, weights).iter().sum::<f64>() / total - penalty * squares
@@ -77,7 +77,7 @@ impl<'a> Likelihood<'a> {
             let mut at = At::new(self);
             let of_node = |&node: &usize| {
                 at.move_to(node, weights);
-                self.weight(node) * at.log_likelihood
+                self.truth.weight(node) * at.log_likelihood
             };
             chunk.iter().map(of_node).collect::<Vec<f64>>()
         };
@@ -92,7 +92,7 @@ impl<'a> Likelihood<'a> {
             let (mut at, mut sums) = (At::new(self), zeros());
             for &node in chunk {
                 at.move_to(node, weights);
-                at.add_to(&mut sums, self.weight(node));
+                at.add_to(&mut sums, self.truth.weight(node));
             }
             sums
         };
@@ -103,10 +103,6 @@ impl<'a> Likelihood<'a> {
             total.curvature.iter_mut().zip(&part.curvature).for_each(|(sum, part)| *sum += part);
         }
         total
-    }
-
-    fn weight(&self, node: usize) -> f64 {
-        self.truth.weights().map_or(1.0, |weights| weights[node])
     }
 }
 

@@ -114,7 +114,7 @@ impl<'a> Ballot<'a> {
         let combined = self.combined(&weights);
         let mut normal = Normal::new(1);
         for &node in nodes {
-            let root = self.targets.weights().map_or(1.0, |weights| weights[node].sqrt());
+            let root = self.targets.weight(node).sqrt();
             let pairs = combined.row(node).iter().zip(self.targets.matrix().row(node));
             pairs.for_each(|(score, y)| normal.add(&[root * score], root * y));
         }
@@ -128,7 +128,7 @@ impl<'a> Ballot<'a> {
         let mut normal = Normal::new(self.scores.len());
         let mut row = vec![0.0; self.scores.len()];
         for &node in nodes {
-            let root = self.targets.weights().map_or(1.0, |weights| weights[node].sqrt());
+            let root = self.targets.weight(node).sqrt();
             for (t, &y) in self.targets.matrix().row(node).iter().enumerate() {
                 let measured = |value: f64| root * (value - self.origin[t]) / self.unit[t];
                 row.iter_mut().zip(&self.scores).for_each(|(out, p)| *out = measured(p[(node, t)]));

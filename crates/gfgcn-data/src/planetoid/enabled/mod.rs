@@ -88,7 +88,7 @@ fn assemble_under(
     }
 
     let places = Places::new(allx.rows(), &test).map_err(inside("test.index"))?;
-    let directed = directions.resolve(None)?;
+    let directed = directions.resolve(None)?.directed;
     let graph = parts::graph(files.graph, places.nodes, places.phantoms, directed, reading)
         .map_err(inside("graph"))?;
     // Features and labels of all nodes: as they are collected, in arrays that double, and as they stay.
