@@ -19,6 +19,7 @@ mod key;
 mod model;
 mod network;
 mod random;
+mod reach;
 mod tape;
 mod train;
 

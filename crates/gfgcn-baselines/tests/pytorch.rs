@@ -25,6 +25,10 @@ struct Golden {
 
 type Rows = Vec<Vec<f64>>;
 
+/// Of the script's attention.
+const HEADS: usize = 2;
+const WIDTH: usize = 3;
+
 #[derive(Deserialize)]
 struct Run {
     model: Model,
@@ -73,7 +77,7 @@ impl Model {
         match self {
             &Model::Gcn { depth } => Baseline::Gcn(Gcn { hidden, dropout, ..Gcn::new(depth) }),
             &Model::Gat { depth } => {
-                Baseline::Gat(Gat { heads: 2, hidden: 3, dropout, ..Gat::new(depth) })
+                Baseline::Gat(Gat { heads: HEADS, hidden: WIDTH, dropout, ..Gat::new(depth) })
             }
             &Model::JkNet { depth, jump } => {
                 Baseline::JkNet(JkNet { hidden, dropout, ..JkNet::new(depth, jump) })
@@ -97,7 +101,34 @@ fn matrix(rows: &Rows) -> Matrix<f32> {
 }
 
 fn golden() -> Golden {
-    serde_json::from_str(include_str!("golden/training.json")).unwrap()
+    let mut golden: Golden = serde_json::from_str(include_str!("golden/training.json")).unwrap();
+    for run in &mut golden.runs {
+        if let Model::Gat { depth } = run.model {
+            run.parameters = interleave_heads(&run.parameters, depth);
+            run.gradients = interleave_heads(&run.gradients, depth);
+        }
+    }
+    golden
+}
+
+/// PyTorch Geometric has a head's columns side by side; here, the first columns of all heads come first. Every
+/// layer has a weight, two attention vectors and a bias, and the columns of one are the rows of the next.
+fn interleave_heads(parameters: &[Rows], depth: usize) -> Vec<Rows> {
+    let place = |column: usize| (column % HEADS) * WIDTH + column / HEADS;
+    let columns = |row: &Vec<f64>| (0..row.len()).map(|column| row[place(column)]).collect();
+    let mut interleaved = Vec::new();
+    for (k, parameter) in parameters.iter().enumerate() {
+        let layer = k / 4;
+        let mut rows = parameter.clone();
+        if k % 4 == 0 && layer > 0 {
+            rows = (0..rows.len()).map(|row| rows[place(row)].clone()).collect();
+        }
+        if layer + 1 < depth {
+            rows = rows.iter().map(columns).collect();
+        }
+        interleaved.push(rows);
+    }
+    interleaved
 }
 
 fn dataset(golden: &Golden, sparse: bool) -> Dataset {

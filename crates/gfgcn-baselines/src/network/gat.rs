@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 /// | `hidden`, per head | 8 | 1 to 4096 |
 /// | `dropout` | 0.6 | 0 to below 1 |
 ///
-/// The heads stand side by side; the last layer has one head with a column per class. Weights start by
+/// The heads stand side by side, the first columns of all of them first: column d · heads + h is the d-th of head h. The last
+/// layer has one head with a column per class. Weights start by
 /// Glorot's rule, biases at zero. Weight decay is 5e-4 on all parameters. Edge weights and the
 /// normalisation of the adjacency play no part. (On PubMed the paper has eight heads in the last layer, too.)
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -26,7 +26,7 @@ impl Tape<'_> {
             Op::Given => self.buffers.give(gradient),
             Op::Features { w, dropped } => {
                 let mut of_w = self.like(*w);
-                let x = self.inputs.features;
+                let x = self.inputs.reach.features();
                 let buffers = &mut self.buffers;
                 features::multiply_transposed(x, dropped.as_ref(), &gradient, &mut of_w, buffers);
                 self.buffers.give(gradient);
@@ -46,7 +46,7 @@ impl Tape<'_> {
                 self.buffers.give(gradient);
             }
             &Op::Propagate { a, x, c, z } => {
-                let mut of_x = self.buffers.take(gradient.rows(), gradient.cols());
+                let mut of_x = self.buffers.take(self.nodes[x].rows, gradient.cols());
                 self.inputs.transposed.multiply(&gradient, &mut of_x);
                 if a != 1.0 {
                     elementwise::scale(a, &mut of_x);
@@ -141,6 +141,7 @@ impl Tape<'_> {
         self.buffers.give(gradient);
     }
 
+    /// Adds to the gradient of a value, of whose first rows it may be.
     fn add_gradient(&mut self, place: usize, gradient: Matrix<f32>) {
         let node = &mut self.nodes[place];
         if !node.depends {
@@ -148,8 +149,17 @@ impl Tape<'_> {
         }
         match &mut node.gradient {
             Some(sum) => {
-                elementwise::combine(1.0, sum, 1.0, &gradient);
+                let sum = &mut sum.as_mut_slice()[..gradient.as_slice().len()];
+                elementwise::combine(1.0, sum, 1.0, gradient.as_slice());
                 self.buffers.give(gradient);
+            }
+            None if gradient.rows() < node.rows => {
+                let mut padded = self.buffers.take(node.rows, gradient.cols());
+                let (first, rest) = padded.as_mut_slice().split_at_mut(gradient.as_slice().len());
+                first.copy_from_slice(gradient.as_slice());
+                rest.fill(0.0);
+                self.buffers.give(gradient);
+                node.gradient = Some(padded);
             }
             None => node.gradient = Some(gradient),
         }
@@ -159,7 +169,8 @@ impl Tape<'_> {
         let node = &mut self.nodes[place];
         match &mut node.gradient {
             Some(sum) if node.depends => {
-                elementwise::combine(1.0, sum, factor, &gradient);
+                let sum = &mut sum.as_mut_slice()[..gradient.as_slice().len()];
+                elementwise::combine(1.0, sum, factor, gradient.as_slice());
                 self.buffers.give(gradient);
             }
             _ => {

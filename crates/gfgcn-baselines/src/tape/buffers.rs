@@ -20,8 +20,13 @@ impl Buffers {
 
     /// A copy of a matrix.
     pub(crate) fn copy(&mut self, matrix: &Matrix<f32>) -> Matrix<f32> {
-        let mut copy = self.take(matrix.rows(), matrix.cols());
-        copy.as_mut_slice().copy_from_slice(matrix.as_slice());
+        self.copy_rows(matrix, matrix.rows())
+    }
+
+    /// A copy of the first rows of a matrix.
+    pub(crate) fn copy_rows(&mut self, matrix: &Matrix<f32>, rows: usize) -> Matrix<f32> {
+        let mut copy = self.take(rows, matrix.cols());
+        copy.as_mut_slice().copy_from_slice(&matrix.as_slice()[..rows * matrix.cols()]);
         copy
     }
 

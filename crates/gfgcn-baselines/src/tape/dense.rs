@@ -5,7 +5,11 @@ use faer::{Accum, MatMut, MatRef, Par};
 use gfgcn::matrix::Matrix;
 
 fn view(m: &Matrix<f32>) -> MatRef<'_, f32> {
-    MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
+    first_rows(m, m.rows())
+}
+
+fn first_rows(m: &Matrix<f32>, rows: usize) -> MatRef<'_, f32> {
+    MatRef::from_row_major_slice(&m.as_slice()[..rows * m.cols()], rows, m.cols())
 }
 
 fn product(out: &mut Matrix<f32>, a: MatRef<'_, f32>, b: MatRef<'_, f32>) {
@@ -17,14 +21,15 @@ fn product(out: &mut Matrix<f32>, a: MatRef<'_, f32>, b: MatRef<'_, f32>) {
     matmul(out, Accum::Replace, a, b, 1.0, par);
 }
 
-/// `out ← A·B`.
+/// `out ← A·B`, as many rows as `out` has.
 pub(crate) fn multiply(a: &Matrix<f32>, b: &Matrix<f32>, out: &mut Matrix<f32>) {
-    product(out, view(a), view(b));
+    let a = first_rows(a, out.rows());
+    product(out, a, view(b));
 }
 
-/// `out ← Aᵀ·B`.
+/// `out ← Aᵀ·B` for as many rows of A as B has.
 pub(crate) fn multiply_transposed(a: &Matrix<f32>, b: &Matrix<f32>, out: &mut Matrix<f32>) {
-    product(out, view(a).transpose(), view(b));
+    product(out, first_rows(a, b.rows()).transpose(), view(b));
 }
 
 /// `out ← A·Bᵀ`.

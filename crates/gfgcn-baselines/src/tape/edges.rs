@@ -1,10 +1,7 @@
 //! The entries of Ã, one after the other: what attention has a number for.
 
 use gfgcn::graph::Graph;
-use gfgcn::matrix::Matrix;
-use gfgcn::simd::Simd;
 use gfgcn::{Error, Result};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The entries of Ã, row by row: a node's own first, then its neighbours.
@@ -29,7 +26,7 @@ impl Edges {
         )))
     }
 
-    pub(super) fn new(graph: &Graph) -> Self {
+    pub(crate) fn new(graph: &Graph) -> Self {
         let nodes = graph.nodes();
         let offsets: Vec<usize> =
             (0..=nodes).map(|node| graph.offsets()[node] as usize + node).collect();
@@ -50,12 +47,14 @@ impl Edges {
         Edges { offsets, columns, reverse }
     }
 
-    pub(super) fn nodes(&self) -> usize {
-        self.offsets.len() - 1
+    /// The number of entries of the first rows.
+    pub(super) fn entries_of(&self, rows: usize) -> usize {
+        self.offsets[rows]
     }
 
-    pub(super) fn entries(&self) -> usize {
-        self.columns.len()
+    /// Where the entries of a row begin.
+    pub(super) fn start_of(&self, row: usize) -> usize {
+        self.offsets[row]
     }
 
     /// Where the entries of a row stand.
@@ -63,40 +62,6 @@ impl Edges {
     pub(super) fn of_row(&self, node: usize) -> Range<usize> {
         self.offsets[node]..self.offsets[node + 1]
     }
-}
-
-/// Calls `f(node, entries of its row, a number per head to work with)` for every node.
-pub(super) fn over_entries(
-    edges: &Edges,
-    heads: usize,
-    entries: &mut Matrix<f32>,
-    f: impl Fn(usize, &mut [f32], &mut [f32]) + Sync,
-) {
-    /// Nodes that a task takes.
-    const NODES: usize = 512;
-    let simd = Simd::detect();
-    let mut parts = Vec::new();
-    let mut rest = entries.as_mut_slice();
-    for start in (0..edges.nodes()).step_by(NODES) {
-        let end = edges.nodes().min(start + NODES);
-        let (part, after) = rest.split_at_mut((edges.offsets[end] - edges.offsets[start]) * heads);
-        parts.push((start..end, part));
-        rest = after;
-    }
-    parts.into_par_iter().for_each(|(nodes, mut part)| {
-        let mut scratch = vec![0.0; heads];
-        simd.run(
-            #[inline(always)]
-            || {
-                for node in nodes {
-                    let entries = edges.of_row(node).len() * heads;
-                    let (row, after) = std::mem::take(&mut part).split_at_mut(entries);
-                    f(node, row, &mut scratch[..heads]);
-                    part = after;
-                }
-            },
-        );
-    });
 }
 
 #[cfg(test)]
@@ -108,7 +73,7 @@ mod tests {
         let (graph, _) =
             Graph::from_edges(5, &[(0, 1), (0, 2), (1, 2), (3, 0), (4, 3), (1, 4)], None).unwrap();
         let edges = Edges::new(&graph);
-        assert_eq!(edges.entries(), 17);
+        assert_eq!(edges.entries_of(5), 17);
         for node in 0..5 {
             assert_eq!(edges.columns[edges.offsets[node]] as usize, node);
             for entry in edges.of_row(node) {

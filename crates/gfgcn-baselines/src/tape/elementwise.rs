@@ -17,9 +17,13 @@ fn flushed(x: f32) -> f32 {
 }
 
 fn over_entries(m: &mut Matrix<f32>, f: impl Fn(usize, &mut [f32]) + Sync) {
-    let work = m.as_slice().len();
+    over_slice(m.as_mut_slice(), f);
+}
+
+fn over_slice(entries: &mut [f32], f: impl Fn(usize, &mut [f32]) + Sync) {
+    let work = entries.len();
     over_rows(
-        m.as_mut_slice(),
+        entries,
         1,
         work,
         #[inline(always)]
@@ -42,10 +46,9 @@ pub(super) fn add_to_rows(m: &mut Matrix<f32>, vector: &[f32]) {
     );
 }
 
-/// `x ← a·x + b·y`.
-pub(super) fn combine(a: f32, x: &mut Matrix<f32>, b: f32, y: &Matrix<f32>) {
-    let y = y.as_slice();
-    over_entries(
+/// `x ← a·x + b·y`, where y has at least the entries of x.
+pub(super) fn combine(a: f32, x: &mut [f32], b: f32, y: &[f32]) {
+    over_slice(
         x,
         #[inline(always)]
         |start, x| x.iter_mut().zip(&y[start..]).for_each(|(x, y)| *x = a * *x + b * y),

@@ -10,16 +10,18 @@ use crate::random::Dropout;
 use gfgcn::features::Features;
 use gfgcn::matrix::{Matrix, SparseMatrix};
 
-/// The stored entries of X after dropout: one row of them for sparse features.
+/// The stored entries of the first rows of X after dropout: one row of them for sparse features.
 pub(crate) fn drop_entries(
     features: &Features,
+    rows: usize,
     dropout: Dropout,
     buffers: &mut Buffers,
 ) -> Matrix<f32> {
     let (mut out, entries) = match features {
-        Features::Dense(x) => (buffers.take(x.rows(), x.cols()), x.as_slice()),
-        Features::Sparse(x) => (buffers.take(1, x.nnz()), x.values()),
+        Features::Dense(x) => (buffers.take(rows, x.cols()), x.as_slice()),
+        Features::Sparse(x) => (buffers.take(1, x.offsets()[rows]), x.values()),
     };
+    let entries = &entries[..out.as_slice().len()];
     over_rows(
         out.as_mut_slice(),
         1,
@@ -34,7 +36,7 @@ pub(crate) fn drop_entries(
     out
 }
 
-/// `out ← X·W`, with the entries of X replaced where `dropped` is given.
+/// `out ← X·W`, as many rows as `out` has, with the entries of X replaced where `dropped` is given.
 pub(crate) fn multiply(
     features: &Features,
     dropped: Option<&Matrix<f32>>,
@@ -50,7 +52,7 @@ pub(crate) fn multiply(
     }
 }
 
-/// `out ← Xᵀ·G`, with the entries of X replaced where `dropped` is given.
+/// `out ← Xᵀ·G` for as many rows of X as G has, with the entries of X replaced where `dropped` is given.
 pub(crate) fn multiply_transposed(
     features: &Features,
     dropped: Option<&Matrix<f32>>,
@@ -90,10 +92,11 @@ macro_rules! in_lanes {
 
 fn multiply_sparse(x: &SparseMatrix, values: &[f32], w: &Matrix<f32>, out: &mut Matrix<f32>) {
     let (width, w) = (w.cols(), w.as_slice());
+    let work = x.offsets()[out.rows()] * width;
     over_rows(
         out.as_mut_slice(),
         width,
-        x.nnz() * width,
+        work,
         #[inline(always)]
         |rows, out| {
             for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
@@ -126,8 +129,8 @@ fn multiply_sparse_transposed(
     // Scattering reads G in order and stays within the result, which is small.
     sum_over_rows(
         out,
-        x.rows(),
-        x.nnz() * width,
+        g.rows(),
+        x.offsets()[g.rows()] * width,
         buffers,
         #[inline(always)]
         |rows, sum| {

@@ -21,12 +21,11 @@ pub(crate) use attention::Shape;
 pub(crate) use edges::Edges;
 
 use crate::random::{Dropout, Key};
+use crate::reach::Reach;
 use attention::Saved;
 use buffers::Buffers;
-use gfgcn::features::Features;
-use gfgcn::graph::{Adjacency, Graph, Operator};
+use gfgcn::graph::{Adjacency, Operator};
 use gfgcn::matrix::Matrix;
-use std::sync::OnceLock;
 
 /// A value on the tape.
 #[derive(Debug)]
@@ -34,31 +33,16 @@ pub(crate) struct Var(usize);
 
 /// What every network reads: the features and the graph.
 pub(crate) struct Inputs<'a> {
-    pub(crate) features: &'a Features,
-    graph: &'a Graph,
+    reach: &'a Reach<'a>,
     adjacency: Adjacency<'a>,
     transposed: Adjacency<'a>,
-    edges: &'a OnceLock<Edges>,
 }
 
 impl<'a> Inputs<'a> {
-    pub(crate) fn new(
-        features: &'a Features,
-        graph: &'a Graph,
-        operator: &Operator,
-        edges: &'a OnceLock<Edges>,
-    ) -> gfgcn::Result<Self> {
-        Ok(Inputs {
-            features,
-            graph,
-            adjacency: graph.adjacency(operator)?,
-            transposed: graph.transposed_adjacency(operator)?,
-            edges,
-        })
-    }
-
-    fn edges(&self) -> &Edges {
-        self.edges.get_or_init(|| Edges::new(self.graph))
+    pub(crate) fn new(reach: &'a Reach<'a>, operator: &Operator) -> gfgcn::Result<Self> {
+        let adjacency = reach.graph().adjacency(operator)?;
+        let transposed = reach.graph().transposed_adjacency(operator)?;
+        Ok(Inputs { reach, adjacency, transposed })
     }
 }
 
@@ -139,6 +123,8 @@ enum Op {
 #[derive(Debug)]
 struct Node {
     value: Matrix<f32>,
+    /// Of the value, which may be gone.
+    rows: usize,
     gradient: Option<Matrix<f32>>,
     op: Op,
     /// Whether a parameter is behind it.
@@ -159,6 +145,8 @@ pub(crate) struct Tape<'a> {
     key: Option<Key>,
     /// Dropouts since the last rewind.
     dropouts: u64,
+    /// Steps over the graph that follow, where only what the loss depends on is computed.
+    steps: Option<usize>,
 }
 
 impl<'a> Tape<'a> {
@@ -170,6 +158,7 @@ impl<'a> Tape<'a> {
     ) -> Self {
         let count = parameters.len();
         let nodes = parameters.into_iter().chain(constants).enumerate().map(|(k, value)| Node {
+            rows: value.rows(),
             value,
             gradient: None,
             op: Op::Given,
@@ -179,12 +168,22 @@ impl<'a> Tape<'a> {
         let nodes: Vec<Node> = nodes.collect();
         let given = nodes.len();
         let buffers = Buffers::default();
-        Tape { inputs, nodes, parameters: count, given, buffers, key: None, dropouts: 0 }
+        Tape {
+            inputs,
+            nodes,
+            parameters: count,
+            given,
+            buffers,
+            key: None,
+            dropouts: 0,
+            steps: None,
+        }
     }
 
-    /// Forgets everything but parameters and constants. With a key, dropouts drop.
-    pub(crate) fn rewind(&mut self, key: Option<Key>) {
-        (self.key, self.dropouts) = (key, 0);
+    /// Forgets everything but parameters and constants. With a key, dropouts drop. With a number of steps over the
+    /// graph that are about to be taken, only rows that matter for those of the loss are computed.
+    pub(crate) fn rewind(&mut self, key: Option<Key>, steps: Option<usize>) {
+        (self.key, self.dropouts, self.steps) = (key, 0, steps);
         for node in self.nodes.split_off(self.given) {
             self.forget(node);
         }
@@ -267,6 +266,20 @@ impl<'a> Tape<'a> {
         Some(Dropout::new(rate, key))
     }
 
+    /// How many rows of what comes next are needed.
+    fn rows(&self) -> usize {
+        let reach = self.inputs.reach;
+        self.steps.map_or(reach.graph().nodes(), |steps| reach.rows(steps))
+    }
+
+    /// As [`Tape::rows`], after one more step over the graph.
+    fn rows_after_a_step(&mut self) -> usize {
+        if let Some(steps) = &mut self.steps {
+            *steps = steps.checked_sub(1).expect("no more steps than were announced");
+        }
+        self.rows()
+    }
+
     fn like(&mut self, place: usize) -> Matrix<f32> {
         let value = &self.nodes[place].value;
         self.buffers.take(value.rows(), value.cols())
@@ -292,7 +305,8 @@ impl<'a> Tape<'a> {
 
     fn push(&mut self, value: Matrix<f32>, op: Op, from: &[usize]) -> Var {
         let depends = from.iter().any(|&place| self.nodes[place].depends);
-        self.nodes.push(Node { value, gradient: None, op, depends, kept: false });
+        let rows = value.rows();
+        self.nodes.push(Node { value, rows, gradient: None, op, depends, kept: false });
         Var(self.nodes.len() - 1)
     }
 

@@ -7,11 +7,11 @@ use gfgcn::matrix::Matrix;
 impl Tape<'_> {
     /// X·W for the features X (nodes × features), dropping entries of X.
     pub(crate) fn features_times(&mut self, w: &Var, rate: f64) -> Var {
-        let features = self.inputs.features;
+        let (features, rows) = (self.inputs.reach.features(), self.rows());
         let dropout = self.next_dropout(rate);
-        let dropped = dropout.map(|d| features::drop_entries(features, d, &mut self.buffers));
+        let dropped = dropout.map(|d| features::drop_entries(features, rows, d, &mut self.buffers));
         let weights = &self.nodes[w.0].value;
-        let mut out = self.buffers.take(features.rows(), weights.cols());
+        let mut out = self.buffers.take(rows, weights.cols());
         features::multiply(features, dropped.as_ref(), weights, &mut out);
         self.push(out, Op::Features { w: w.0, dropped }, &[w.0])
     }
@@ -27,7 +27,8 @@ impl Tape<'_> {
 
     /// Â·x.
     pub(crate) fn propagate(&mut self, x: Var) -> Var {
-        let mut out = self.like(x.0);
+        let rows = self.rows_after_a_step();
+        let mut out = self.buffers.take(rows, self.value(&x).cols());
         self.inputs.adjacency.multiply(&self.nodes[x.0].value, &mut out);
         self.release(x.0);
         self.push(out, Op::Propagate { a: 1.0, x: x.0, c: 0.0, z: None }, &[x.0])
@@ -35,7 +36,8 @@ impl Tape<'_> {
 
     /// a·Â·x + c·z.
     pub(crate) fn propagate_add(&mut self, a: f32, x: Var, c: f32, z: &Var) -> Var {
-        let mut out = self.like(x.0);
+        let rows = self.rows_after_a_step();
+        let mut out = self.buffers.take(rows, self.value(&x).cols());
         let (of_x, of_z) = (&self.nodes[x.0].value, &self.nodes[z.0].value);
         self.inputs.adjacency.multiply_add(a, of_x, c, of_z, &mut out);
         self.release(x.0);
@@ -52,7 +54,7 @@ impl Tape<'_> {
     /// a·x + b·y.
     pub(crate) fn combine(&mut self, a: f32, x: Var, b: f32, y: &Var) -> Var {
         let mut out = self.own(x.0);
-        elementwise::combine(a, &mut out, b, &self.nodes[y.0].value);
+        elementwise::combine(a, out.as_mut_slice(), b, self.nodes[y.0].value.as_slice());
         self.push(out, Op::Combine { a, x: x.0, b, y: y.0 }, &[x.0, y.0])
     }
 
@@ -78,11 +80,11 @@ impl Tape<'_> {
         self.push(out, Op::Dropout { x: x.0, dropout }, &[x.0])
     }
 
-    /// Matrices side by side.
+    /// Matrices side by side, as many rows as all of them have.
     pub(crate) fn concatenate(&mut self, parts: &[Var]) -> Var {
         let places: Vec<usize> = parts.iter().map(|part| part.0).collect();
         let widths: Vec<usize> = parts.iter().map(|part| self.value(part).cols()).collect();
-        let rows = self.value(&parts[0]).rows();
+        let rows = self.common_rows(&places);
         let mut out = self.buffers.take(rows, widths.iter().sum());
         let values: Vec<&Matrix<f32>> = parts.iter().map(|part| self.value(part)).collect();
         elementwise::concatenate(&values, &mut out);
@@ -90,10 +92,11 @@ impl Tape<'_> {
         self.push(out, Op::Concatenate { parts }, &places)
     }
 
-    /// The largest of several matrices at every place.
+    /// The largest of several matrices at every place, as many rows as all of them have.
     pub(crate) fn maximum(&mut self, parts: &[Var]) -> Var {
         let places: Vec<usize> = parts.iter().map(|part| part.0).collect();
-        let mut out = self.buffers.copy(&self.nodes[places[0]].value);
+        let rows = self.common_rows(&places);
+        let mut out = self.buffers.copy_rows(&self.nodes[places[0]].value, rows);
         for &part in &places[1..] {
             elementwise::maximum(&mut out, &self.nodes[part].value);
         }
@@ -101,7 +104,7 @@ impl Tape<'_> {
         self.push_kept(out, Op::Maximum { parts: places.clone() }, &places)
     }
 
-    /// Attention over the edges; h is nodes × (heads · width), the vectors 1 × (heads · width).
+    /// Attention over the edges; h is nodes × columns, the vectors are 1 × columns, with `width` groups of one per head.
     pub(crate) fn attention(
         &mut self,
         h: &Var,
@@ -113,8 +116,12 @@ impl Tape<'_> {
         let places = [h.0, source.0, target.0];
         self.keep(&places);
         let dropout = self.next_dropout(rate);
-        let (out, saved) = attention_at(&self.nodes, self.inputs, places, shape)
-            .forward(dropout, &mut self.buffers);
+        let rows = self.rows_after_a_step();
+        let (out, saved) = attention_at(&self.nodes, self.inputs, places, shape).forward(
+            rows,
+            dropout,
+            &mut self.buffers,
+        );
         self.push(out, Op::Attention { places, shape, saved }, &places)
     }
 
@@ -130,6 +137,10 @@ impl Tape<'_> {
         out[(0, 0)] = (loss / rows.len() as f64) as f32;
         let (rows, classes) = (rows.to_vec(), classes.to_vec());
         self.push(out, Op::CrossEntropy { x: x.0, rows, classes, softmax }, &[x.0])
+    }
+
+    fn common_rows(&self, places: &[usize]) -> usize {
+        places.iter().map(|&place| self.nodes[place].rows).min().unwrap_or(0)
     }
 
     /// The dual objective ½ tr ΛᵀΛ + ½ λ tr ΛᵀMΛ − tr ΛᵀY, as a 1 × 1 matrix.
@@ -166,5 +177,5 @@ pub(super) fn attention_at<'n>(
     shape: Shape,
 ) -> Attention<'n> {
     let [h, a_source, a_target] = [h, source, target].map(|place| &nodes[place].value);
-    Attention { edges: inputs.edges(), shape, h, a_source, a_target }
+    Attention { edges: inputs.reach.edges(), shape, h, a_source, a_target }
 }

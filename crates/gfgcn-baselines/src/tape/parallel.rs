@@ -47,6 +47,45 @@ pub(crate) fn over_rows(
     });
 }
 
+/// Some nodes, and what two blocks hold of them.
+pub(crate) struct Part<'b> {
+    pub(crate) nodes: Range<usize>,
+    pub(crate) first: &'b mut [f32],
+    pub(crate) second: &'b mut [f32],
+}
+
+/// Calls `f` on parts that cover the first nodes. Each block is given with the place where what it holds of
+/// a node begins. `work` and `f` are as for [`over_rows`].
+pub(crate) fn over_nodes<'b>(
+    nodes: usize,
+    work: usize,
+    (first, of_first): (&'b mut [f32], impl Fn(usize) -> usize),
+    (second, of_second): (&'b mut [f32], impl Fn(usize) -> usize),
+    f: impl Fn(Part<'_>) + Sync,
+) {
+    let simd = Simd::detect();
+    let run = |part: Part<'_>| {
+        simd.run(
+            #[inline(always)]
+            || f(part),
+        );
+    };
+    let threads = rayon::current_num_threads();
+    if work < PARALLEL_FROM || threads == 1 {
+        return run(Part { nodes: 0..nodes, first, second });
+    }
+    let step = nodes.div_ceil(TASKS_PER_THREAD * threads).max(1);
+    let (mut first, mut second, mut parts) = (first, second, Vec::new());
+    for start in (0..nodes).step_by(step) {
+        let end = nodes.min(start + step);
+        let (own_first, rest_of_first) = first.split_at_mut(of_first(end) - of_first(start));
+        let (own_second, rest_of_second) = second.split_at_mut(of_second(end) - of_second(start));
+        parts.push(Part { nodes: start..end, first: own_first, second: own_second });
+        (first, second) = (rest_of_first, rest_of_second);
+    }
+    parts.into_par_iter().for_each(run);
+}
+
 /// Adds what `f(rows, sum)` adds to zeros up over all rows, into `total`, which is overwritten.
 /// `work` is the number of operations altogether.
 pub(crate) fn sum_over_rows(

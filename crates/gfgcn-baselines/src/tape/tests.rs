@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::random::{initial_weights, uniform};
+use gfgcn::features::Features;
+use gfgcn::graph::Graph;
 use gfgcn::matrix::SparseMatrix;
 
 /// A graph of 14 nodes, with a hub, a leaf and cycles.
@@ -32,10 +34,10 @@ pub(crate) fn features(sparse: bool) -> Features {
 }
 
 /// Compares the gradients of a scalar with differences of its values, entry by entry. Dropouts are
-/// the same every time.
+/// the same every time. With a number of steps, only what the scalar depends on is computed.
 pub(crate) fn assert_gradients(
     what: &str,
-    inputs: &Inputs<'_>,
+    (inputs, steps): (&Inputs<'_>, Option<usize>),
     parameters: &[Matrix<f32>],
     constants: &[Matrix<f32>],
     f: impl Fn(&mut Tape<'_>) -> Var,
@@ -44,7 +46,7 @@ pub(crate) fn assert_gradients(
     let mut tape = Tape::new(inputs, parameters.to_vec(), constants.to_vec());
     let value = |tape: &mut Tape<'_>, parameters: &[Matrix<f32>]| {
         tape.set_parameters(parameters);
-        tape.rewind(Some(Key::of_run(5)));
+        tape.rewind(Some(Key::of_run(5)), steps);
         let var = f(tape);
         (f64::from(tape.value(&var)[(0, 0)]), var)
     };
@@ -95,10 +97,10 @@ fn check(what: &str, shapes: &[(usize, usize)], f: impl Fn(&mut Tape<'_>) -> Var
         (true, true, Operator::PAPERS[1].clone()),
     ] {
         let (graph, features) = (graph(weighted), features(sparse));
-        let edges = OnceLock::new();
-        let inputs = Inputs::new(&features, &graph, &operator, &edges).unwrap();
+        let reach = Reach::everything(&graph, &features);
+        let inputs = Inputs::new(&reach, &operator).unwrap();
         let what = format!("{what} (weighted {weighted}, sparse {sparse}, {operator})");
-        assert_gradients(&what, &inputs, &parameters, &[], |tape| {
+        assert_gradients(&what, (&inputs, None), &parameters, &[], |tape| {
             let scores = f(tape);
             loss(tape, &scores)
         });
@@ -196,9 +198,9 @@ fn the_dual_objective() {
     let constants = [kernel, uniform(5, 3, 1.0, &mut random)];
     let parameters = [uniform(5, 3, 1.0, &mut random)];
     let (graph, features) = (graph(false), features(true));
-    let edges = OnceLock::new();
-    let inputs = Inputs::new(&features, &graph, &Operator::default(), &edges).unwrap();
-    assert_gradients("the dual", &inputs, &parameters, &constants, |tape| {
+    let reach = Reach::everything(&graph, &features);
+    let inputs = Inputs::new(&reach, &Operator::default()).unwrap();
+    assert_gradients("the dual", (&inputs, None), &parameters, &constants, |tape| {
         tape.dual_objective(&tape.parameter(0), &tape.constant(0), 0.7, &tape.constant(1))
     });
 }
@@ -207,14 +209,14 @@ fn the_dual_objective() {
 #[test]
 fn dropouts_keep_the_expectation() {
     let (graph, features) = (graph(false), features(true));
-    let edges = OnceLock::new();
-    let inputs = Inputs::new(&features, &graph, &Operator::default(), &edges).unwrap();
+    let reach = Reach::everything(&graph, &features);
+    let inputs = Inputs::new(&reach, &Operator::default()).unwrap();
     let mut random = initial_weights(4);
     let parameters: Vec<Matrix<f32>> =
         [(6, 4), (1, 4), (1, 4)].map(|(rows, cols)| uniform(rows, cols, 1.0, &mut random)).to_vec();
     let mut tape = Tape::new(&inputs, parameters, Vec::new());
     let mut run = |key: Option<Key>| {
-        tape.rewind(key);
+        tape.rewind(key, None);
         let [w, source, target] = [0, 1, 2].map(|k| tape.parameter(k));
         let h = tape.features_times(&w, 0.0);
         let sums = tape.attention(&h, &source, &target, Shape { heads: 2, width: 2 }, 0.6);

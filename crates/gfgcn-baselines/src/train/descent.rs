@@ -5,7 +5,8 @@ use crate::adam::Adam;
 use crate::model::Baseline;
 use crate::network::{Dual, Logistic, Parameter};
 use crate::random::Key;
-use crate::tape::{Tape, Var};
+use crate::reach::Reach;
+use crate::tape::{Inputs, Tape, Var};
 use gfgcn::context::Context;
 use gfgcn::data::Labels;
 use gfgcn::head::{Head, Truth};
@@ -65,8 +66,6 @@ pub(super) struct Descent<'a> {
     context: &'a Context,
     pub(super) parameters: Vec<Parameter>,
     constants: Vec<Matrix<f32>>,
-    /// The rows of the scores that the loss is about.
-    loss_rows: Vec<u32>,
     /// Filtered features of the training nodes, where the scores of other nodes need them.
     train: Option<Matrix<f32>>,
 }
@@ -85,7 +84,6 @@ impl<'a> Descent<'a> {
                 context,
                 parameters: network.parameters(features, classes),
                 constants: Vec::new(),
-                loss_rows: task.train.iter().map(|&node| node as u32).collect(),
                 train: None,
             });
         }
@@ -93,7 +91,6 @@ impl<'a> Descent<'a> {
         let of = |nodes: &[usize]| filtered.of(nodes).to_f32();
         let train = of(task.train);
         let validation = (!task.validation.is_empty()).then(|| of(task.validation));
-        let loss_rows = (0..task.train.len() as u32).collect();
         if let Baseline::Dual(_) = trainer.model {
             let known = task.train_classes.iter().map(|&class| Some(class)).collect();
             let targets = Truth::of_classes(&task.head, known).matrix().to_f32();
@@ -105,11 +102,11 @@ impl<'a> Descent<'a> {
             }
             let parameters = Dual::parameters(task.train.len(), constants[1].cols());
             let train = Some(train);
-            Ok(Descent { trainer, task, context, parameters, constants, loss_rows, train })
+            Ok(Descent { trainer, task, context, parameters, constants, train })
         } else {
             let parameters = Logistic::parameters(features, classes);
             let constants = std::iter::once(train).chain(validation).collect();
-            Ok(Descent { trainer, task, context, parameters, constants, loss_rows, train: None })
+            Ok(Descent { trainer, task, context, parameters, constants, train: None })
         }
     }
 
@@ -120,7 +117,14 @@ impl<'a> Descent<'a> {
         watch: &mut dyn FnMut(&Epoch),
     ) -> Result<Trained> {
         let (trainer, training) = (self.trainer, &self.trainer.training);
-        let inputs = trainer.inputs()?;
+        let reach = trainer.reach(self.task.train);
+        let inputs = Inputs::new(&reach, &training.normalization.into())?;
+        // A network's loss is about the training nodes, which are the first; others have no other rows.
+        let network = trainer.model.network().is_some();
+        let row =
+            |(k, &node): (usize, &usize)| (if network { reach.place(node) } else { k }) as u32;
+        let loss_rows: Vec<u32> = self.task.train.iter().enumerate().map(row).collect();
+        let steps = network.then_some(trainer.model.depth());
         let mut tape = Tape::new(&inputs, start, std::mem::take(&mut self.constants));
         let decay = self.parameters.iter().map(|p| training.weight_decay.unwrap_or(p.decay));
         let sizes: Vec<usize> = self.parameters.iter().map(Parameter::entries).collect();
@@ -132,8 +136,8 @@ impl<'a> Descent<'a> {
         let clock = Instant::now();
         for number in 0..training.epochs {
             self.context.check()?;
-            tape.rewind(Some(Key::of_run(seed).part(number as u64)));
-            let var = self.loss(&mut tape);
+            tape.rewind(Some(Key::of_run(seed).part(number as u64)), steps);
+            let var = self.loss(&mut tape, &loss_rows);
             let loss = f64::from(tape.value(&var)[(0, 0)]);
             if !loss.is_finite() {
                 return Err(diverged(trainer.model, number));
@@ -147,7 +151,7 @@ impl<'a> Descent<'a> {
             tape.update(|k, parameter, gradient| adam.update(k, parameter, gradient));
             let mut epoch = Epoch { number, loss, validation: None };
             if let Some(best) = &mut best {
-                let accuracy = self.validation_accuracy(&mut tape);
+                let accuracy = self.validation_accuracy(&mut tape, &reach);
                 validation.push(accuracy);
                 epoch.validation = Some(accuracy);
                 best.look(number, accuracy, &tape);
@@ -163,7 +167,7 @@ impl<'a> Descent<'a> {
         if let Some(best) = best {
             tape.set_parameters(&best.parameters);
         }
-        let scores = self.scores(&mut tape)?;
+        let scores = reach.restored(self.scores(&mut tape)?);
         if scores.as_slice().iter().any(|score| !score.is_finite()) {
             return Err(diverged(trainer.model, losses.len()));
         }
@@ -179,18 +183,18 @@ impl<'a> Descent<'a> {
         })
     }
 
-    fn loss(&self, tape: &mut Tape<'_>) -> Var {
+    fn loss(&self, tape: &mut Tape<'_>, rows: &[u32]) -> Var {
         let scores = match (&self.trainer.model, self.trainer.model.network()) {
             (_, Some(network)) => network.scores(tape),
             (Baseline::Dual(dual), _) => return dual.objective(tape),
             _ => Logistic::scores(tape, 0),
         };
-        tape.cross_entropy(&scores, &self.loss_rows, &self.task.train_classes)
+        tape.cross_entropy(&scores, rows, &self.task.train_classes)
     }
 
     /// The scores of all nodes, without dropout.
     fn scores(&self, tape: &mut Tape<'_>) -> Result<Matrix<f64>> {
-        tape.rewind(None);
+        tape.rewind(None, None);
         Ok(match self.trainer.model {
             Baseline::Logistic(_) => {
                 let [weights, bias] = [0, 1].map(|k| tape.value(&tape.parameter(k)).to_f64());
@@ -220,8 +224,8 @@ impl<'a> Descent<'a> {
     }
 
     /// The share of validation nodes that are predicted, 0 to 1.
-    fn validation_accuracy(&self, tape: &mut Tape<'_>) -> f64 {
-        tape.rewind(None);
+    fn validation_accuracy(&self, tape: &mut Tape<'_>, reach: &Reach<'_>) -> f64 {
+        tape.rewind(None, None);
         let task = self.task;
         let (scores, rows) = match (&self.trainer.model, self.trainer.model.network()) {
             (_, Some(network)) => (network.scores(tape), Some(task.validation)),
@@ -230,7 +234,10 @@ impl<'a> Descent<'a> {
             _ => (Logistic::scores(tape, 1), None),
         };
         let scores = match rows {
-            Some(rows) => tape.value(&scores).select_rows(rows).to_f64(),
+            Some(nodes) => {
+                let rows: Vec<usize> = nodes.iter().map(|&node| reach.place(node)).collect();
+                tape.value(&scores).select_rows(&rows).to_f64()
+            }
             None => tape.value(&scores).to_f64(),
         };
         let predicted = predictions(&scores, &task.head, &task.classes, 0..scores.rows());

@@ -7,12 +7,14 @@ pub use training::Training;
 
 use crate::model::Baseline;
 use crate::random::initial_weights;
-use crate::tape::{Edges, Inputs};
+use crate::reach::Reach;
+use crate::tape::Edges;
 use descent::{Descent, Task, predictions};
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::driver::{Driver, Filtered, Rows};
 use gfgcn::features::Features;
+use gfgcn::graph::NodeOrder;
 use gfgcn::head::Head;
 use gfgcn::matrix::Matrix;
 use gfgcn::split::Split;
@@ -86,8 +88,8 @@ pub struct Trainer<'a> {
     features: Cow<'a, Features>,
     /// Where features are filtered once, before: how, and those of the nodes that any split trains on.
     filtered: Option<(Driver<'a>, Filtered)>,
-    /// Made when the first attention asks for them.
-    edges: OnceLock<Edges>,
+    /// An order in which neighbours are near each other; made when the first network asks for it.
+    nearby: OnceLock<NodeOrder>,
 }
 
 impl<'a> Trainer<'a> {
@@ -122,12 +124,17 @@ impl<'a> Trainer<'a> {
                 (Cow::Borrowed(dataset.features()), Some((driver, filtered)))
             }
         };
-        Ok(Trainer { dataset, model, training, features, filtered, edges: OnceLock::new() })
+        Ok(Trainer { dataset, model, training, features, filtered, nearby: OnceLock::new() })
     }
 
-    fn inputs(&self) -> Result<Inputs<'_>> {
-        let operator = self.training.normalization.into();
-        Inputs::new(&self.features, self.dataset.graph(), &operator, &self.edges)
+    /// What a run reads, arranged for its training nodes where a network does not need all of it.
+    fn reach(&self, train: &[usize]) -> Reach<'_> {
+        let (graph, features) = (self.dataset.graph(), &self.features);
+        if self.model.network().is_none() {
+            return Reach::everything(graph, features);
+        }
+        let nearby = self.nearby.get_or_init(|| NodeOrder::reverse_cuthill_mckee(graph));
+        Reach::from(train, graph, features, nearby.clone())
     }
 
     /// Trains on a split; the context's observer is told after every epoch.

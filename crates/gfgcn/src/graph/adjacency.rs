@@ -87,21 +87,22 @@ impl Adjacency<'_> {
     /// Columns that the product kernel takes through the neighbours of a node at a time.
     pub const COLUMNS_PER_PASS: usize = 64;
 
-    /// `out ← Â·x`, nodes × columns each.
+    /// `out ← Â·x`, nodes × columns each; or the first rows of it, as many as `out` has. Rows that x lacks
+    /// at its end count as zero.
     ///
     /// Reads every row of x once per edge and writes every row of `out` once; no other memory of
     /// that size is touched.
     ///
     /// # Panics
-    /// If x and `out` do not have one row per node and the same columns.
+    /// If x or `out` has more rows than there are nodes, or they have different columns.
     pub fn multiply(&self, x: &Matrix<f32>, out: &mut Matrix<f32>) {
         self.step(Step { a: 1.0, b: 0.0, c: 0.0 }, x, None, out);
     }
 
-    /// `out ← a·Â·x + c·z`, nodes × columns each.
+    /// `out ← a·Â·x + c·z`, where x and `out` are as for [`Adjacency::multiply`] and z has at least the rows of `out`.
     ///
     /// # Panics
-    /// If x, z and `out` do not have one row per node and the same columns.
+    /// As [`Adjacency::multiply`], or if z has fewer rows or other columns than `out`.
     pub fn multiply_add(
         &self,
         a: f32,
@@ -110,7 +111,8 @@ impl Adjacency<'_> {
         z: &Matrix<f32>,
         out: &mut Matrix<f32>,
     ) {
-        assert_eq!((x.rows(), x.cols()), (z.rows(), z.cols()), "x and z differ");
+        assert_eq!(z.cols(), out.cols(), "z and the sum differ in their columns");
+        assert!(z.rows() >= out.rows(), "z has fewer rows than the sum");
         self.step(Step { a, b: 0.0, c }, x, Some(z), out);
     }
 
@@ -121,8 +123,8 @@ impl Adjacency<'_> {
         z: Option<&Matrix<f32>>,
         out: &mut Matrix<f32>,
     ) {
-        assert_eq!((x.rows(), x.cols()), (out.rows(), out.cols()), "x and its product differ");
-        assert_eq!(x.rows(), self.rows.nodes(), "x needs one row per node");
+        assert_eq!(x.cols(), out.cols(), "x and its product differ in their columns");
+        assert!(x.rows().max(out.rows()) <= self.rows.nodes(), "more rows than nodes");
         match (self.rows.weights, self.loops == 1.0) {
             (None, true) => self.step_of(Pattern, step, x, z, out),
             (Some(w), true) => self.step_of(Weighted(w), step, x, z, out),
@@ -153,14 +155,15 @@ impl Adjacency<'_> {
         z: Option<&Matrix<f32>>,
         out: &mut Matrix<f32>,
     ) {
-        let (graph, stride) = (self.rows, x.cols());
-        let (x, z) = (x.as_slice(), z.map(Matrix::as_slice));
-        let product = Product { graph, factor, row_scale: &self.row_scale, step, stride, x, z };
-        let additions = (graph.neighbours.len() + graph.nodes()) * stride;
+        let (graph, stride, known, rows) = (self.rows, x.cols(), x.rows(), out.rows());
+        let (x, z, row_scale) = (x.as_slice(), z.map(Matrix::as_slice), &self.row_scale);
+        let product = Product { graph, factor, row_scale, step, stride, x, known, z };
+        let additions = (graph.offsets[rows] as usize + rows) * stride;
         if additions < PARALLEL_FROM || rayon::current_num_threads() == 1 {
-            return product.rows(self.simd, 0..graph.nodes(), out.as_mut_slice());
+            return product.rows(self.simd, 0..rows, out.as_mut_slice());
         }
-        let ranges = balanced(graph.offsets, TASKS_PER_THREAD * rayon::current_num_threads());
+        let tasks = TASKS_PER_THREAD * rayon::current_num_threads();
+        let ranges = balanced(&graph.offsets[..=rows], tasks);
         let parts = split_rows(out.as_mut_slice(), stride, &ranges);
         ranges.into_par_iter().zip(parts).for_each(|(rows, y)| product.rows(self.simd, rows, y));
     }
@@ -197,6 +200,35 @@ mod tests {
             for k in 0..15 {
                 let expected = 0.5 * forward.as_slice()[k] + 2.0 * y.as_slice()[k];
                 assert!((sum.as_slice()[k] - expected).abs() < 1e-5);
+            }
+        }
+    }
+
+    /// The first rows of a product, of the first rows of x, are those of the whole where the rest of x is zero.
+    #[test]
+    fn a_part_of_a_product_is_that_of_the_whole() {
+        let nodes: u32 = 600;
+        let mut edges: Vec<(u32, u32)> =
+            (0..4 * nodes).map(|k| (k * 7 % nodes, k * k % nodes)).collect();
+        edges.extend((1..nodes).map(|leaf| (0, leaf))); // a hub
+        let weights: Vec<f32> = (0..edges.len()).map(|k| 1.0 + (k % 3) as f32).collect();
+        let n = nodes as usize;
+        for (weights, operator) in [(None, "sym"), (Some(&weights[..]), "row"), (None, "sym:out")] {
+            let (graph, _) = Graph::from_arcs(n, &edges, weights).unwrap();
+            let adjacency = graph.adjacency(&operator.parse().unwrap()).unwrap();
+            for (known, rows) in [(n, 0), (n, 77), (250, 600), (250, 60), (1, 599), (0, 600)] {
+                let x = Matrix::from_fn(known, 5, |i, j| ((7 * i + 3 * j) % 5) as f32 - 1.5);
+                let z = Matrix::from_fn(n, 5, |i, j| ((3 * i + j) % 4) as f32);
+                let padded = Matrix::from_fn(n, 5, |i, j| if i < known { x[(i, j)] } else { 0.0 });
+                let (mut whole, mut part) = (Matrix::zeros(n, 5), Matrix::zeros(rows, 5));
+                adjacency.multiply_add(0.5, &padded, 2.0, &z, &mut whole);
+                adjacency.multiply_add(0.5, &x, 2.0, &z, &mut part);
+                for (part, whole) in part.as_slice().iter().zip(whole.as_slice()) {
+                    assert!(
+                        (part - whole).abs() <= 1e-5 * whole.abs(),
+                        "{operator} {known} {rows}"
+                    );
+                }
             }
         }
     }

@@ -55,6 +55,18 @@ impl NodeOrder {
         NodeOrder::new(order)
     }
 
+    /// By a number of each node, the smaller first; those of the same one stay in the order that they have.
+    ///
+    /// # Panics
+    /// If there are not as many numbers as nodes.
+    #[must_use]
+    pub fn then_by<K: Ord>(self, number: &[K]) -> Self {
+        assert_eq!(number.len(), self.nodes.len(), "the numbers are of another graph");
+        let mut nodes = self.nodes;
+        nodes.sort_by(|&a, &b| number[a as usize].cmp(&number[b as usize]));
+        NodeOrder::new(nodes)
+    }
+
     fn new(nodes: Vec<u32>) -> Self {
         let mut places = vec![0; nodes.len()];
         nodes.iter().zip(0..).for_each(|(&node, place)| places[node as usize] = place);

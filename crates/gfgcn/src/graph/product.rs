@@ -123,6 +123,8 @@ pub(super) struct Product<'a, T, F> {
     /// Entries from one row to the next, in x, y and z.
     pub(super) stride: usize,
     pub(super) x: &'a [T],
+    /// Rows of x; what follows them counts as zero. Where some are missing, neighbours are in ascending order.
+    pub(super) known: usize,
     /// z, where the old y is not meant.
     pub(super) z: Option<&'a [T]>,
 }
@@ -172,36 +174,48 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
         }
     }
 
+    /// The positions of a node's neighbours that x has rows of.
+    #[inline(always)]
+    fn positions(&self, node: usize) -> Range<usize> {
+        let all = self.graph.range(node);
+        if self.known == self.graph.nodes() {
+            return all;
+        }
+        let known = |&neighbour: &u32| (neighbour as usize) < self.known;
+        all.start..all.start + self.graph.neighbours[all].partition_point(known)
+    }
+
     #[inline(always)]
     fn row<const FAR: bool, const BLOCKED: bool>(&self, node: usize, y: &mut [T]) {
+        let positions = &self.positions(node);
         let mut column = 0;
         // Sums of 256 bytes stay in the registers; what is left over goes by halves.
         if size_of::<T>() == 4 {
             while column + 64 <= self.stride {
-                self.lanes::<64, FAR, BLOCKED>(node, column, y);
+                self.lanes::<64, FAR, BLOCKED>(node, positions, column, y);
                 column += 64;
             }
         }
         while column + 32 <= self.stride {
-            self.lanes::<32, FAR, BLOCKED>(node, column, y);
+            self.lanes::<32, FAR, BLOCKED>(node, positions, column, y);
             column += 32;
         }
         if column + 16 <= self.stride {
-            self.lanes::<16, FAR, BLOCKED>(node, column, y);
+            self.lanes::<16, FAR, BLOCKED>(node, positions, column, y);
             column += 16;
         }
         if column + 8 <= self.stride {
-            self.lanes::<8, FAR, BLOCKED>(node, column, y);
+            self.lanes::<8, FAR, BLOCKED>(node, positions, column, y);
             column += 8;
         }
         if column + 4 <= self.stride {
-            self.lanes::<4, FAR, BLOCKED>(node, column, y);
+            self.lanes::<4, FAR, BLOCKED>(node, positions, column, y);
             column += 4;
         }
         match self.stride - column {
-            3 => self.lanes::<3, FAR, BLOCKED>(node, column, y),
-            2 => self.lanes::<2, FAR, BLOCKED>(node, column, y),
-            1 => self.lanes::<1, FAR, BLOCKED>(node, column, y),
+            3 => self.lanes::<3, FAR, BLOCKED>(node, positions, column, y),
+            2 => self.lanes::<2, FAR, BLOCKED>(node, positions, column, y),
+            1 => self.lanes::<1, FAR, BLOCKED>(node, positions, column, y),
             _ => {}
         }
     }
@@ -211,19 +225,21 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
     fn lanes<const LANES: usize, const FAR: bool, const BLOCKED: bool>(
         &self,
         node: usize,
+        positions: &Range<usize>,
         column: usize,
         y: &mut [T],
     ) {
-        let own: [T; LANES] = self.load(self.x, node, column);
+        let own: [T; LANES] =
+            if node < self.known { self.load(self.x, node, column) } else { [T::default(); LANES] };
         let mut sum = own;
         if !F::OWN_ONE {
             let factor = self.factor.own(node);
             sum.iter_mut().for_each(|s| *s = factor * *s);
         }
         if BLOCKED {
-            self.add_blocks::<LANES, FAR>(self.graph.range(node), column, &mut sum);
+            self.add_blocks::<LANES, FAR>(positions.clone(), column, &mut sum);
         } else {
-            self.add::<LANES, FAR>(self.graph.range(node), column, &mut sum);
+            self.add::<LANES, FAR>(positions.clone(), column, &mut sum);
         }
         let Step { a, b, c } = self.step;
         let scale = a * T::from_f64(self.row_scale[node]);
@@ -426,16 +442,16 @@ mod tests {
         z: Option<&[f32]>,
         y: &mut [f32],
     ) {
-        let (rows, graph) = (0..graph.nodes(), graph.rows());
+        let (rows, known, graph) = (0..graph.nodes(), graph.nodes(), graph.rows());
         match weights {
             Some(weights) => {
                 let factor = Weighted(weights);
-                Product { graph, factor, row_scale, step, stride, x, z }
+                Product { graph, factor, row_scale, step, stride, x, known, z }
                     .rows_as(simd, far, rows, y);
             }
             None => {
                 let factor = Pattern;
-                Product { graph, factor, row_scale, step, stride, x, z }
+                Product { graph, factor, row_scale, step, stride, x, known, z }
                     .rows_as(simd, far, rows, y);
             }
         }

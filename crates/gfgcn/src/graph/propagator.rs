@@ -285,7 +285,8 @@ struct Block<'a, T> {
 impl<'a, T: Scalar> Block<'a, T> {
     fn by<F: EdgeFactor<T>>(self, factor: F) -> Product<'a, T, F> {
         let Block { graph, row_scale, step, stride, x, z } = self;
-        Product { graph, factor, row_scale, step, stride, x, z }
+        let known = graph.nodes();
+        Product { graph, factor, row_scale, step, stride, x, known, z }
     }
 }
 
