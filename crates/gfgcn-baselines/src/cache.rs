@@ -1,7 +1,7 @@
 //! Finished work on disk: training takes long, and its result never changes.
 //!
-//! The file of a result is named by the hash of everything that it depends on: the program and a key, such
-//! as data, model, training, split and seed. The file repeats them, with a checksum over the whole.
+//! The file of a result is named by the hash of everything that it depends on: the program, by the sources that compute
+//! (see [`crate::SOURCES`]), and a key, such as data, model, training, split and seed. The file repeats them, with a checksum over the whole.
 //! Whatever cannot be read, or does not add up, counts as not there.
 
 use gfgcn::files::{read_file, write_atomically};
@@ -51,10 +51,8 @@ impl Cache {
     /// The result that was stored under a key, if its file is sound.
     pub fn get<V: DeserializeOwned>(&self, key: &impl Serialize) -> Option<V> {
         let key = self.text(key);
-        let bytes = read_file(&self.path(&key)).ok()?;
-        let entry: Entry = serde_json::from_slice(&bytes).ok()?;
-        let sound = entry.key == key && entry.sha256 == checksum(&key, &entry.result);
-        sound.then(|| serde_json::from_str(&entry.result).ok()).flatten()
+        let entry = Entry::parse(&read_file(&self.path(&key)).ok()?).filter(|e| e.key == key)?;
+        serde_json::from_str(&entry.result).ok()
     }
 
     /// Stores a result. A failure is no reason to lose it: it is kept for [`Cache::take_problem`].
@@ -84,7 +82,7 @@ impl Cache {
     }
 
     fn path(&self, key: &str) -> PathBuf {
-        self.folder.join(format!("{}.{EXTENSION}", hex(&Sha256::digest(key))))
+        self.folder.join(file_name(key))
     }
 
     /// Why a result could not be stored, if one could not; it is said once.
@@ -106,10 +104,7 @@ impl Cache {
         let mut deleted = 0;
         for entry in entries {
             let path = entry.map_err(|error| Error::Read(error).in_file(folder))?.path();
-            if !path.is_file() {
-                continue;
-            }
-            let Some(kind) = Kind::of(&path) else { continue };
+            let Some(kind) = Kind::of(&path).filter(|_| path.is_file()) else { continue };
             match fs::remove_file(&path) {
                 Ok(()) => deleted += usize::from(kind == Kind::Run),
                 // Somebody else was faster.
@@ -119,12 +114,65 @@ impl Cache {
         }
         Ok(deleted)
     }
+
+    /// Copies the results of another folder, of whatever program, into one that need not exist yet: several machines can
+    /// share the work. What is there stays; files that are not sound, and other files, are left behind.
+    ///
+    /// # Errors
+    /// If the other folder cannot be listed, or a result not be read or written.
+    pub fn merge(from: &Path, folder: &Path) -> Result<Merged> {
+        let entries = fs::read_dir(from).map_err(|error| Error::Read(error).in_file(from))?;
+        fs::create_dir_all(folder)
+            .map_err(|source| Error::Write { path: folder.to_owned(), source })?;
+        let mut merged = Merged::default();
+        for entry in entries {
+            let path = entry.map_err(|error| Error::Read(error).in_file(from))?.path();
+            if Kind::of(&path) != Some(Kind::Run) || !path.is_file() {
+                continue;
+            }
+            let bytes = read_file(&path)?;
+            let named = |entry: &Entry| path.ends_with(file_name(&entry.key));
+            let place = folder.join(path.file_name().expect("it is a file"));
+            if Entry::parse(&bytes).filter(named).is_none() {
+                merged.unsound += 1;
+            } else if place.exists() {
+                merged.known += 1;
+            } else {
+                write_atomically(&place, true, |file| file.write_all(&bytes))?;
+                merged.added += 1;
+            }
+        }
+        Ok(merged)
+    }
+}
+
+/// What became of the results of another folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Merged {
+    /// Those that are new.
+    pub added: usize,
+    /// Those that were there already.
+    pub known: usize,
+    /// Those that are damaged, and were left behind.
+    pub unsound: usize,
+}
+
+impl Entry {
+    /// The content of a file, if its checksum agrees.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let entry: Entry = serde_json::from_slice(bytes).ok()?;
+        (entry.sha256 == checksum(&entry.key, &entry.result)).then_some(entry)
+    }
+}
+
+fn file_name(key: &str) -> String {
+    format!("{}.{EXTENSION}", hex(&Sha256::digest(key)))
 }
 
 const EXTENSION: &str = "run";
 
 /// The files that a cache makes, by their names.
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 enum Kind {
     Run,
     /// What a run was being written to when the power went off.

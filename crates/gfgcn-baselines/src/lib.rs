@@ -23,9 +23,12 @@ mod reach;
 mod tape;
 mod train;
 
-pub use cache::Cache;
+pub use cache::{Cache, Merged};
 pub use compare::{Comparison, Known, ModelRuns, Run};
 pub use key::{DataKey, SplitKey};
 pub use model::{Baseline, Method};
 pub use network::{Appnp, Dual, Gat, Gcn, Gcnii, JkNet, Jump, Logistic};
 pub use train::{Epoch, Trained, Trainer, Training};
+
+/// What results are computed by: a hash of the sources of this crate and of `gfgcn`, made when they are compiled.
+pub const SOURCES: &str = env!("GFGCN_SOURCES");

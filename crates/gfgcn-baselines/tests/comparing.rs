@@ -232,6 +232,13 @@ fn clearing_deletes_runs_and_nothing_else() {
     assert_eq!(Cache::clear(&folder.path().join("nowhere")).unwrap(), 0);
 }
 
+/// The name of the sources is that of this very build, and nothing else: 64 digits.
+#[test]
+fn sources_have_a_name() {
+    let name = gfgcn_baselines::SOURCES;
+    assert!(name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit()), "{name}");
+}
+
 #[test]
 fn an_estimate_is_about_what_is_missing() {
     let data = bundled("cora");

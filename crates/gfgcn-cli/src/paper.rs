@@ -31,17 +31,21 @@ const LONG_SECONDS: u64 = 60;
   gfgcn paper
   gfgcn paper --only overall,depth
   gfgcn paper --full --out results
+  gfgcn paper --full --graphs cora,citeseer      a part of it, on one of several machines
   gfgcn paper --full --finished --out results    while the other runs, or after it was stopped")]
 pub(crate) struct Arguments {
     /// Networks at shallow depths with three runs, everything else in full; the default
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// Everything: twenty runs of every network at every depth, which takes many hours
+    /// Everything: every network at every depth, which takes hours
     #[arg(long)]
     full: bool,
     /// Some parts only: overall, depth, time, gradients, accuracy, ablation, stability, scale
     #[arg(long, value_delimiter = ',', value_name = "PARTS")]
     only: Vec<Part>,
+    /// Some graphs only: cora, cora-ml, citeseer, pubmed
+    #[arg(long, value_delimiter = ',', value_name = "GRAPHS")]
+    graphs: Vec<Which>,
     /// Folder to write the report to
     #[arg(long, value_name = "DIR", default_value = "report")]
     out: PathBuf,
@@ -65,7 +69,7 @@ struct Done {
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     write::check(&arguments.out)?;
     let cache = if arguments.no_cache { None } else { run_cache::open(output) };
-    let subjects = subjects(global)?;
+    let (subjects, missing) = subjects(&arguments.graphs, global)?;
     let parts = if arguments.only.is_empty() { Part::ALL.to_vec() } else { arguments.only.clone() };
     let scope = if arguments.full { Scope::Full } else { Scope::Quick };
     let lab = |context: &Context| Lab {
@@ -85,7 +89,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let mut report = progress::show_parts(output, "reading", |context| {
         experiments(&lab(context), &subjects, &parts)
     })?;
-    report.about = about(scope);
+    report.about = about(scope, &arguments.graphs);
+    let left_out = |which: &Which| format!("{} was not found and is left out.", which.title());
+    report.remarks.extend(missing.iter().map(left_out));
     if arguments.finished {
         report
             .remarks
@@ -117,34 +123,41 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     })
 }
 
-/// The graphs of the paper that are there.
-fn subjects(global: &Global) -> Result<Vec<Subject>> {
+/// The graphs of the paper that were asked for, in its order; without any, those that are there, and those that are not.
+fn subjects(asked_for: &[Which], global: &Global) -> Result<(Vec<Subject>, Vec<Which>)> {
     let folder = folder::resolve(global.data_dir.as_deref());
-    let mut subjects = Vec::new();
+    let (mut subjects, mut missing) = (Vec::new(), Vec::new());
     for which in Which::ALL {
-        let name = which.key().replace('_', "-");
-        let is_there = gfgcn_datasets::find(&name).is_some()
-            || folder.as_ref().is_ok_and(|folder| folder::find(folder, &name).is_some());
-        if is_there {
+        let is_there = gfgcn_datasets::find(which.name()).is_some()
+            || folder.as_ref().is_ok_and(|folder| folder::find(folder, which.name()).is_some());
+        let wanted = asked_for.contains(&which);
+        if wanted || (asked_for.is_empty() && is_there) {
             let data_dir = global.data_dir.as_deref();
-            let dataset = open(Path::new(&name), data_dir, &interrupt::context())?;
+            let dataset = open(Path::new(which.name()), data_dir, &interrupt::context())?;
             subjects.push(Subject::new(which, &dataset)?);
+        } else if asked_for.is_empty() {
+            missing.push(which);
         }
     }
-    Ok(subjects)
+    Ok((subjects, missing))
 }
 
 /// What was run, where and when.
-fn about(scope: Scope) -> Vec<String> {
-    let scope = match scope {
+fn about(scope: Scope, graphs: &[Which]) -> Vec<String> {
+    let mut what = match scope {
         Scope::Quick => {
             "Quick: networks at shallow depths with three runs, everything else in full."
         }
         Scope::Full => "Full: every model at every depth.",
-    };
+    }
+    .to_owned();
+    if !graphs.is_empty() {
+        let titles: Vec<&str> = graphs.iter().map(|which| which.title()).collect();
+        what += &format!(" Restricted to {}.", titles.join(", "));
+    }
     let threads = count(rayon::current_num_threads(), "thread", "threads");
     vec![
-        scope.into(),
+        what,
         format!("gfgcn {} on {} ({threads}).", env!("CARGO_PKG_VERSION"), processor()),
         format!("Written on {}.", today()),
     ]

@@ -1,11 +1,10 @@
-//! Where finished runs are kept, and which program they belong to.
+//! Where finished runs are kept, and what they were computed by.
 
 use crate::interrupt::WRITING;
 use crate::output::Output;
 use gfgcn::files::remove_abandoned;
-use gfgcn::{Error, Result, hex};
-use gfgcn_baselines::Cache;
-use sha2::{Digest, Sha256};
+use gfgcn::{Error, Result};
+use gfgcn_baselines::{Cache, SOURCES};
 use std::path::PathBuf;
 
 /// The environment variable that names the folder.
@@ -22,21 +21,14 @@ pub(crate) fn folder() -> Result<PathBuf> {
     })
 }
 
-/// The runs of this very program; Ctrl-C waits while one is written. None if there is no place for them,
+/// The runs of the code that this program computes with; Ctrl-C waits while one is written. None if there is no place for them,
 /// which is said.
 pub(crate) fn open(output: &Output) -> Option<Cache> {
     let open = || {
         let folder = folder()?;
         remove_abandoned(&folder, None);
-        Ok(Cache::new(folder, program()?).holding(&WRITING))
+        Ok(Cache::new(folder, format!("gfgcn {SOURCES}")).holding(&WRITING))
     };
     let said = |error: &Error| output.note(format!("nothing is cached: {error}"));
     open().inspect_err(said).ok()
-}
-
-/// The version, and the hash of the running file: two builds of one version may compute differently.
-fn program() -> Result<String> {
-    let program = std::env::current_exe().and_then(std::fs::read).map_err(Error::Read)?;
-    let hash = hex(&Sha256::digest(program));
-    Ok(format!("gfgcn {} {hash}", env!("CARGO_PKG_VERSION")))
 }

@@ -1,6 +1,6 @@
 //! Gradient descent against the closed form for Λ, with the same λ (the paper's ablation study).
 
-use crate::lab::Lab;
+use crate::lab::{Fits, Lab};
 use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
 use crate::subject::{DEPTHS, Model, SPLITS, Scope, Subject, ridge};
 use gfgcn::filter::Filter;
@@ -36,9 +36,33 @@ fn runs(scope: Scope) -> usize {
     }
 }
 
+fn filters() -> Vec<Filter> {
+    DEPTHS.iter().filter_map(|&depth| Model::GF_SGC.filter(depth)).collect()
+}
+
+fn training() -> Training {
+    Training { epochs: EPOCHS, ..Training::default() }
+}
+
+/// What is trained, and how many runs of it are not known; all of them, as long as λ is not.
+pub(crate) fn missing(lab: &Lab<'_>, subject: &Subject) -> (Baseline, Training, usize) {
+    let known = Lab { only_finished: true, ..lab.clone() };
+    let chosen = known.fit("λ by depth", subject, &subject.splits, &filters(), ridge());
+    let splits = &subject.splits[..runs(lab.scope)];
+    let model = |filter, lambda| Baseline::Dual(Dual { filter, lambda });
+    let missing = |fits: Option<Fits>| match fits {
+        None => splits.len(),
+        Some(fits) => {
+            let model = model(fits.filter, fits.median_lambda());
+            lab.comparison(subject, splits, vec![model], training()).known(lab.cache).missing()
+        }
+    };
+    let runs = chosen.into_iter().flatten().map(missing).sum();
+    (model(filters()[0], 1.0), training(), runs)
+}
+
 fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
-    let filters: Vec<Filter> =
-        DEPTHS.iter().filter_map(|&depth| Model::GF_SGC.filter(depth)).collect();
+    let filters = filters();
     let splits = &subject.splits[..runs(lab.scope)];
     let chosen = lab.fit("λ by depth", subject, &subject.splits, &filters, ridge())?;
     let (mut solved, mut descended) = (Vec::new(), Vec::new());
@@ -49,9 +73,8 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Panel> {
         let what = format!("closed form with one λ, K = {depth}");
         let exact = lab.fit(&what, subject, splits, &[filter], ridge)?.swap_remove(0);
         let model = Baseline::Dual(Dual { filter, lambda });
-        let training = Training { epochs: EPOCHS, ..Training::default() };
         let what = format!("descent with the same λ, K = {depth}");
-        let runs = lab.train(&what, subject, splits, model, training)?;
+        let runs = lab.train(&what, subject, splits, model, training())?;
         let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
         let Some(exact) = exact.filter(|_| !accuracies.is_empty()) else { continue };
         let point = |accuracies: &[f64]| {

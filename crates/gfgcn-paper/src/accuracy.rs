@@ -3,7 +3,9 @@
 use crate::lab::Lab;
 use crate::published::Published;
 use crate::report::{Axis, Cell, Figure, Panel, Point, Row, Scale, Series, Style, Table, Unit};
-use crate::subject::{DEPTHS, Model, SPLITS, Scope, Subject, Which, ridge};
+use crate::subject::{
+    DEPTHS, LARGE_ROWS, LARGE_RUNS, Model, QUICK_RUNS, SPLITS, Scope, Subject, Which, ridge,
+};
 use gfgcn::Result;
 use gfgcn::metrics::Summary;
 use gfgcn_baselines::{Method, Training};
@@ -68,7 +70,7 @@ impl Accuracies {
         if !lab.scope.depths(model).contains(&depth) {
             return Ok(());
         }
-        let splits = &subject.splits[..lab.scope.runs(model)];
+        let splits = subject.splits_of(lab.scope, model, depth);
         let what = format!("{}, K = {depth}", model.name());
         let runs = lab.train(&what, subject, splits, baseline, Training::default())?;
         if !runs.is_empty() {
@@ -171,11 +173,12 @@ pub(crate) fn figure(accuracies: &[Accuracies]) -> Figure {
 fn protocol(scope: Scope) -> String {
     let networks = match scope {
         Scope::Quick => format!(
-            "; networks were run {} times at the first {} depths",
-            scope.runs(Model::GCN),
+            "; networks were run {QUICK_RUNS} times at the first {} depths",
             scope.depths(Model::GCN).len()
         ),
-        Scope::Full => String::new(),
+        Scope::Full => format!(
+            "; of large networks, with more than {LARGE_ROWS} nodes times layers, {LARGE_RUNS} runs on the first splits"
+        ),
     };
     format!(
         "Largest component, {SPLITS} random splits 1:1:8 of each class, raw features; λ of the closed forms by \

@@ -2,18 +2,17 @@
 
 use crate::lab::Lab;
 use crate::part::Part;
-use crate::stability;
-use crate::subject::{Model, Subject};
+use crate::subject::{Model, Subject, Which};
+use crate::{ablation, stability, time};
 use gfgcn::split::Split;
-use gfgcn_baselines::{Method, Training};
+use gfgcn_baselines::{Baseline, Method, Training};
 use std::time::Duration;
 
-/// The depth at which each model is tried: networks take longer in proportion to theirs, linear models
-/// do not.
-const TRIED: usize = 8;
+/// The depths at which networks are tried; others are on the line through these. Linear models take as long at any depth.
+const TRIED: [usize; 2] = [4, 16];
 
-/// How long the trainings that are not known take, about: those of the accuracies and of the spread over
-/// seeds, next to which the other parts take little.
+/// How long the trainings that are not known take, about: those of the accuracies, of the spread over seeds, of the
+/// ablation and of the time tables, next to which everything else takes little.
 pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration {
     if lab.only_finished {
         return Duration::ZERO;
@@ -21,43 +20,82 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
     let wants = |part| parts.contains(&part);
     let accuracies = [Part::Overall, Part::Depth, Part::Accuracy].into_iter().any(wants);
     let spreads = if wants(Part::Stability) { stability::shown(lab.scope, subjects) } else { &[] };
-    let mut total = Duration::ZERO;
+    let mut total = 0.0;
     for subject in subjects {
         let spread = spreads.iter().any(|of_spread| of_spread.which == subject.which);
         for model in Model::ALL {
-            let mut runs = 0.0;
-            if accuracies {
-                let splits = &subject.splits[..lab.scope.runs(model)];
-                runs += missing(lab, subject, splits, model);
+            let mut cells = Vec::new();
+            for &depth in lab.scope.depths(model) {
+                if accuracies {
+                    let splits = subject.splits_of(lab.scope, model, depth);
+                    cells.push((depth, rounds(lab, subject, splits, model, depth)));
+                }
+                if spread {
+                    let seeds = stability::seeds(lab.scope, subject, model, depth);
+                    // The first seed on the first split is one of the others.
+                    let new = if accuracies { &seeds[1..] } else { &seeds };
+                    cells.push((depth, rounds(lab, subject, new, model, depth)));
+                }
             }
-            if spread {
-                let seeds = stability::seeds(lab.scope, subject, model);
-                runs += missing(lab, subject, &seeds, model);
+            total += seconds(lab, subject, model, &cells, subject.splits.len());
+        }
+        if wants(Part::Time) && subject.which == Which::PubMed {
+            for (model, depth) in time::missing(lab, subject) {
+                total += seconds(lab, subject, model, &[(depth, 1)], 1);
             }
-            if runs > 0.0 {
-                total += one(lab, subject, model).mul_f64(runs);
+        }
+        if wants(Part::Ablation) {
+            let (baseline, training, runs) = ablation::missing(lab, subject);
+            let comparison = lab.comparison(subject, &subject.splits, vec![baseline], training);
+            if runs > 0
+                && let Some(run) = comparison.estimate_run(baseline, &lab.context)
+            {
+                total += run.as_secs_f64() * comparison.rounds(baseline, runs) as f64;
             }
         }
     }
-    total
+    Duration::from_secs_f64(total)
 }
 
-/// Runs of a model that are not known, each counted by what it takes relative to one at the depth that is
-/// tried.
-fn missing(lab: &Lab<'_>, subject: &Subject, splits: &[Split], model: Model) -> f64 {
-    let of_depth = |&depth: &usize| {
-        let Method::Trained(baseline) = model.at(depth) else { return 0.0 };
-        let comparison = lab.comparison(subject, splits, vec![baseline], Training::default());
-        let longer = if model.is_network() { depth as f64 / TRIED as f64 } else { 1.0 };
-        comparison.known(lab.cache).missing() as f64 * longer
-    };
-    lab.scope.depths(model).iter().map(of_depth).sum()
-}
-
-/// What one run takes of the machine, with as many going on at a time as in the experiments.
-fn one(lab: &Lab<'_>, subject: &Subject, model: Model) -> Duration {
-    let Method::Trained(baseline) = model.at(TRIED) else { return Duration::ZERO };
-    let splits = &subject.splits[..lab.scope.runs(model)];
+/// How many times as long as one run those take that are not known.
+fn rounds(lab: &Lab<'_>, subject: &Subject, splits: &[Split], model: Model, depth: usize) -> usize {
+    let Method::Trained(baseline) = model.at(depth) else { return 0 };
     let comparison = lab.comparison(subject, splits, vec![baseline], Training::default());
-    comparison.estimate(&comparison.known(None), &lab.context) / splits.len() as u32
+    match comparison.known(lab.cache).missing() {
+        0 => 0,
+        missing => comparison.rounds(baseline, missing),
+    }
+}
+
+/// Seconds of some rounds of a model at each depth, with so many runs to be divided among the threads.
+fn seconds(
+    lab: &Lab<'_>,
+    subject: &Subject,
+    model: Model,
+    rounds: &[(usize, usize)],
+    runs: usize,
+) -> f64 {
+    if rounds.iter().all(|&(_, rounds)| rounds == 0) {
+        return 0.0;
+    }
+    let splits = &subject.splits[..runs];
+    let run = |depth: usize| {
+        let Method::Trained(baseline) = model.at(depth) else { return 0.0 };
+        one(lab, subject, splits, baseline)
+    };
+    let [shallow, deep] = TRIED;
+    let [at_shallow, at_deep] = if model.is_network() { TRIED.map(run) } else { [run(shallow); 2] };
+    let slope = (at_deep - at_shallow) / (deep - shallow) as f64;
+    let of_depth = |depth: usize| at_deep + slope * (depth as f64 - deep as f64);
+    // A network of two layers takes something, whatever the line says.
+    rounds
+        .iter()
+        .map(|&(depth, rounds)| of_depth(depth).max(at_shallow / 4.0) * rounds as f64)
+        .sum()
+}
+
+/// Seconds of one run, beside as many others as in the experiments.
+fn one(lab: &Lab<'_>, subject: &Subject, splits: &[Split], baseline: Baseline) -> f64 {
+    let comparison = lab.comparison(subject, splits, vec![baseline], Training::default());
+    comparison.estimate_run(baseline, &lab.context).unwrap_or_default().as_secs_f64()
 }

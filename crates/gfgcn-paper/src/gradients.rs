@@ -29,7 +29,8 @@ struct TraceKey<'a> {
     filter: Filter,
     training: Training,
     split: SplitKey,
-    what: &'static str,
+    /// What computes it, besides the crates below.
+    source: &'static str,
 }
 
 fn trace(lab: &Lab<'_>, what: &str, subject: &Subject, filter: Filter) -> Result<Option<Trace>> {
@@ -40,7 +41,7 @@ fn trace(lab: &Lab<'_>, what: &str, subject: &Subject, filter: Filter) -> Result
         filter,
         training,
         split: SplitKey::new(split),
-        what: "first gradient and losses",
+        source: include_str!("gradients.rs"),
     };
     lab.once(what, subject, training.epochs, &key, || {
         let model = Baseline::logistic(filter);

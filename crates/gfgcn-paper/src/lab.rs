@@ -152,6 +152,11 @@ impl Lab<'_> {
         Ok(Some(result))
     }
 
+    /// Whether work is finished whose result fits into the cache.
+    pub(crate) fn knows(&self, key: &impl Serialize) -> bool {
+        self.cache.is_some_and(|cache| cache.get::<serde_json::Value>(key).is_some())
+    }
+
     fn begin(&self, subject: &Subject, what: &str, steps: usize) {
         let what = format!("{}: {what}", subject.which.title());
         self.context.progress().begin(&what, steps as u64);

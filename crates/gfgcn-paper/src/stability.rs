@@ -17,8 +17,8 @@ pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
     Ok(Figure {
         id: "stability".into(),
         title: "Spread over seeds".into(),
-        text: "Standard deviation of the test accuracy when one split is trained on with different seeds. The closed \
-               forms have nothing random in them: zero."
+        text: "Standard deviation of the test accuracy when one split is trained on with different seeds, as many as a model \
+               has runs at that depth. The closed forms have nothing random in them: zero."
             .into(),
         panels,
     })
@@ -37,12 +37,12 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Option<Panel>> {
     let mut series = Vec::new();
     let mut anything_random = false;
     for model in Model::ALL {
-        let seeds = seeds(lab.scope, subject, model);
         let mut points = Vec::new();
         for &depth in lab.scope.depths(model) {
             let spread = match model.at(depth) {
                 Method::ClosedForm(_) | Method::Features | Method::Auto => Some(0.0),
                 Method::Trained(baseline) => {
+                    let seeds = seeds(lab.scope, subject, model, depth);
                     let what = format!("spread of {}, K = {depth}", model.name());
                     let runs = lab.train(&what, subject, &seeds, baseline, Training::default())?;
                     let accuracies: Vec<f64> = runs.iter().map(|run| run.accuracy).collect();
@@ -63,7 +63,7 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Option<Panel>> {
     }))
 }
 
-/// The first split, once for every seed of a model.
-pub(crate) fn seeds(scope: Scope, subject: &Subject, model: Model) -> Vec<Split> {
-    vec![subject.splits[0].clone(); scope.runs(model)]
+/// The first split, once for every seed of a model at a depth.
+pub(crate) fn seeds(scope: Scope, subject: &Subject, model: Model, depth: usize) -> Vec<Split> {
+    vec![subject.splits[0].clone(); subject.splits_of(scope, model, depth).len()]
 }

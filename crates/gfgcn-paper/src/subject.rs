@@ -4,14 +4,18 @@ use gfgcn::data::Dataset;
 use gfgcn::filter::Filter;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
-use gfgcn::{Result, Ridge};
+use gfgcn::{Error, Result, Ridge};
 use gfgcn_baselines::{DataKey, Method};
 use serde::Serialize;
+use std::str::FromStr;
 
 /// The depths of the paper's tables.
 pub const DEPTHS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
-/// Splits, and runs, of every cell.
+/// Splits, and runs, of every cell but those of large networks.
 pub const SPLITS: usize = 20;
+/// Runs of a network that is large: whose layers have more rows than this altogether.
+pub(crate) const LARGE_RUNS: usize = 5;
+pub(crate) const LARGE_ROWS: usize = 160_000;
 
 /// How closed forms are solved: λ is chosen on the validation part, which the paper's splits have.
 pub(crate) fn ridge() -> Ridge {
@@ -33,6 +37,14 @@ impl Which {
     /// All of them, in the order of the paper.
     pub const ALL: [Which; 4] = [Which::Cora, Which::CoraMl, Which::Citeseer, Which::PubMed];
 
+    /// Its name as a dataset.
+    pub fn name(self) -> &'static str {
+        match self {
+            Which::CoraMl => "cora-ml",
+            _ => self.key(),
+        }
+    }
+
     /// Its name in the published tables.
     pub fn key(self) -> &'static str {
         match self {
@@ -51,6 +63,16 @@ impl Which {
             Which::Citeseer => "Citeseer",
             Which::PubMed => "PubMed",
         }
+    }
+}
+
+impl FromStr for Which {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        Which::ALL.into_iter().find(|which| which.name() == text).ok_or_else(|| {
+            let names = Which::ALL.map(Which::name);
+            Error::parameter("graph", text, format!("one of {}", names.join(", ")))
+        })
     }
 }
 
@@ -79,6 +101,11 @@ impl Subject {
             .collect::<Result<_>>()?;
         let key = DataKey::new(&dataset);
         Ok(Subject { which, dataset, splits, key })
+    }
+
+    /// The splits that a model is run on at a depth.
+    pub(crate) fn splits_of(&self, scope: Scope, model: Model, depth: usize) -> &[Split] {
+        &self.splits[..scope.runs(model, depth, self.dataset.nodes())]
     }
 }
 
@@ -142,6 +169,9 @@ impl Model {
     }
 }
 
+/// Runs of a network in a quick report.
+pub(crate) const QUICK_RUNS: usize = 3;
+
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -158,8 +188,13 @@ impl Scope {
         if self == Scope::Quick && model.is_network() { &DEPTHS[..3] } else { &DEPTHS }
     }
 
-    /// The number of runs of a model.
-    pub fn runs(self, model: Model) -> usize {
-        if self == Scope::Quick && model.is_network() { 3 } else { SPLITS }
+    /// The number of runs of a model at a depth on a graph of some nodes: fewer of what takes hours.
+    pub fn runs(self, model: Model, depth: usize, nodes: usize) -> usize {
+        match self {
+            _ if !model.is_network() => SPLITS,
+            Scope::Quick => QUICK_RUNS,
+            Scope::Full if depth * nodes > LARGE_ROWS => LARGE_RUNS,
+            Scope::Full => SPLITS,
+        }
     }
 }

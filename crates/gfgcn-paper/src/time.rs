@@ -42,7 +42,8 @@ struct TimeKey<'a> {
     model: Model,
     depth: usize,
     threads: usize,
-    what: &'static str,
+    /// What computes it, besides the crates below.
+    source: &'static str,
 }
 
 /// Training time, and time from end to end.
@@ -112,6 +113,18 @@ pub(crate) fn tables(
     ])
 }
 
+/// The models and depths whose times are not known.
+pub(crate) fn missing(lab: &Lab<'_>, subject: &Subject) -> Vec<(Model, usize)> {
+    let cells = MODELS.iter().flat_map(|&model| DEPTHS.map(|depth| (model, depth)));
+    let is_run = |&(model, depth): &(Model, usize)| lab.scope.depths(model).contains(&depth);
+    cells.filter(is_run).filter(|&(model, depth)| !lab.knows(&key(subject, model, depth))).collect()
+}
+
+fn key(subject: &Subject, model: Model, depth: usize) -> TimeKey<'_> {
+    let threads = rayon::current_num_threads();
+    TimeKey { data: &subject.key, model, depth, threads, source: include_str!("time.rs") }
+}
+
 fn seconds(
     lab: &Lab<'_>,
     subject: &Subject,
@@ -119,8 +132,7 @@ fn seconds(
     depth: usize,
 ) -> Result<Option<Seconds>> {
     let (dataset, split) = (&subject.dataset, &subject.splits[0]);
-    let threads = rayon::current_num_threads();
-    let key = TimeKey { data: &subject.key, model, depth, threads, what: "seconds" };
+    let key = key(subject, model, depth);
     let what = format!("time of {}, K = {depth}", model.name());
     let training = Training::default();
     let method = model.at(depth);

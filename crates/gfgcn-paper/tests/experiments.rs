@@ -157,7 +157,6 @@ fn gradients_vanish_with_depth_and_time() {
     assert!(peak(0, 6) > 1.7 * peak(0, 0), "the gradients of deep SGC are closer to zero");
     let losses = &by_time.panels[1].series;
     assert!(losses[5].points.last().unwrap().y > losses[0].points.last().unwrap().y + 0.3);
-    assert_eq!(report.remarks.len(), 3, "three graphs are missing: {:?}", report.remarks);
 }
 
 /// The figure of Theorem 1: curves head for their dashed limits.

@@ -11,8 +11,10 @@ use gfgcn::filter::{Basis, Filter, Series};
 use gfgcn::split::Split;
 use std::time::{Duration, Instant};
 
-/// Epochs that are tried of each model.
+/// Epochs that are tried of each model; more of them, if these took next to no time.
 const TRIED: usize = 3;
+const MORE: usize = 30;
+const NEXT_TO_NONE: Duration = Duration::from_millis(50);
 
 impl Comparison<'_> {
     /// How long the missing runs take, about: a few epochs of each model are tried. A model that cannot be
@@ -22,21 +24,36 @@ impl Comparison<'_> {
         for (&model, runs) in self.models.iter().zip(&known.0) {
             let missing = missing(runs);
             if let Some(&first) = missing.first()
-                && let Ok(time) = self.time(model, &self.splits[first], missing.len(), context)
+                && let Ok((prepare, run)) =
+                    self.time(model, &self.splits[first], missing.len(), context)
             {
-                total += time;
+                total += prepare + run * self.rounds(model, missing.len()) as u32;
             }
         }
         total
     }
 
+    /// How long one run of a model takes, about, beside as many others as there are at a time, on the first split; none
+    /// if it cannot be trained.
+    pub fn estimate_run(&self, model: Baseline, context: &Context) -> Option<Duration> {
+        let split = self.splits.first()?;
+        self.time(model, split, self.splits.len(), context).ok().map(|(_, run)| run)
+    }
+
+    /// How many times as long as one run some runs of a model take: several go on at a time.
+    pub fn rounds(&self, model: Baseline, runs: usize) -> usize {
+        let workers = self.workers(model, runs, RUN_BYTES);
+        runs.div_ceil(workers.max(1))
+    }
+
+    /// What comes before the runs of a model, and one of them, beside others.
     fn time(
         &self,
         model: Baseline,
         split: &Split,
         runs: usize,
         context: &Context,
-    ) -> Result<Duration> {
+    ) -> Result<(Duration, Duration)> {
         // The epochs that are tried are none of those that the observer waits for.
         let context = &context.clone().with_progress(Default::default());
         // An epoch takes as long whatever the filter was, and a filter as long as its products.
@@ -54,21 +71,20 @@ impl Comparison<'_> {
             }
         };
         let splits = std::slice::from_ref(split);
-        let training = Training { epochs: TRIED, ..self.training };
-        let clock = Instant::now();
-        let trainer = Trainer::new(self.dataset, tried, training, splits, context)?;
-        let prepare = clock.elapsed() * products as u32;
         let budget = RUN_BYTES.min(context.memory().free());
         let workers = self.workers(model, runs, budget);
-        let epoch = Share::of(workers).run(|| -> Result<Duration> {
-            let mut ends = Vec::new();
-            trainer.train_watched(split, self.seed, context, &mut |_| ends.push(Instant::now()))?;
-            // Not the first, which is also the first to ask for its memory; impatient runs may have
-            // stopped before the last.
-            Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() as u32 - 1))
-        })?;
-        let epochs = runs.div_ceil(workers) * self.training.epochs;
-        Ok(prepare + epoch.mul_f64(epochs as f64))
+        let try_epochs = |epochs: usize| -> Result<(Duration, Duration)> {
+            let training = Training { epochs, ..self.training };
+            let clock = Instant::now();
+            let trainer = Trainer::new(self.dataset, tried, training, splits, context)?;
+            let prepare = clock.elapsed() * products as u32;
+            Ok((prepare, trial(&trainer, split, self.seed, workers, context)?))
+        };
+        let (prepare, mut epoch) = try_epochs(TRIED)?;
+        if epoch < NEXT_TO_NONE / TRIED as u32 {
+            (_, epoch) = try_epochs(MORE)?;
+        }
+        Ok((prepare, epoch * self.training.epochs as u32))
     }
 
     /// How many runs of a model go on at a time; so many bytes are shared among them.
@@ -85,6 +101,11 @@ impl Comparison<'_> {
     }
 
     fn run_memory(&self, model: Baseline) -> u64 {
+        // What a network reads is arranged for each of its runs.
+        let arranged = match model.network() {
+            Some(_) => self.dataset.features().memory() + self.dataset.graph().memory(),
+            None => 0,
+        };
         let classes = self.dataset.labels().classes().len();
         let (nodes, features) = (self.dataset.nodes(), self.dataset.features());
         let train = self.splits.iter().map(|split| split.train().len()).max().unwrap_or(0);
@@ -108,6 +129,32 @@ impl Comparison<'_> {
         let scores = 9 * nodes * classes;
         // The parameters, their gradients and two moments.
         let trained = 5 * parameters.iter().map(Parameter::entries).sum::<usize>();
-        size_of::<f32>() as u64 * (values + rows * features.cols() + scores + trained) as u64
+        let entries = values + rows * features.cols() + scores + trained;
+        arranged + (size_of::<f32>() * entries) as u64
     }
+}
+
+/// What an epoch takes while as many runs go on at a time as there will be.
+fn trial(
+    trainer: &Trainer<'_>,
+    split: &Split,
+    seed: u64,
+    workers: usize,
+    context: &Context,
+) -> Result<Duration> {
+    let share = Share::of(workers);
+    let one = || -> Result<Duration> {
+        let mut ends = Vec::new();
+        trainer.train_watched(split, seed, context, &mut |_| ends.push(Instant::now()))?;
+        // Not the first, which is also the first to ask for its memory; impatient runs may have
+        // stopped before the last.
+        Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() as u32 - 1))
+    };
+    std::thread::scope(|scope| {
+        let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || share.run(one)).ok();
+        let others: Vec<_> = (1..workers).filter_map(spawn).collect();
+        let mine = share.run(one);
+        others.into_iter().for_each(|thread| drop(thread.join()));
+        mine
+    })
 }

@@ -81,6 +81,23 @@ fn a_killed_run_recomputes_no_finished_cell() {
     }
 }
 
+/// Nothing is run; a graph that is asked for must be there.
+#[test]
+fn the_report_can_be_of_some_graphs() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.json("paper --finished --only depth --graphs pubmed,cora --out here");
+    assert_eq!((&done["tables"], &done["remarks"].as_array().unwrap().len()), (&2.into(), &1));
+    let report = report(&sandbox, "here");
+    let titles: Vec<&str> =
+        report["tables"].as_array().unwrap().iter().map(|t| t["id"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["depth-cora", "depth-pubmed"]);
+    assert!(sandbox.read("here/index.html").contains("Restricted to PubMed, Cora."));
+    let missing = sandbox.run("paper --finished --graphs cora-ml --out there");
+    assert_eq!(missing.status, Some(3), "{missing:?}");
+    assert!(missing.stderr.contains("gfgcn data get cora-ml"), "{missing:?}");
+    assert!(!sandbox.path("there").exists());
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_is_noticed_first() {
     let sandbox = Sandbox::new();

@@ -81,6 +81,8 @@ const WORDS: &[Case] = &[
     ("fit folder -o x --select best", USAGE, &["'best'", "loo, validation"]),
     ("fit folder -o x --normalization left", USAGE, &["left", "sym"]),
     ("paper --only table7", USAGE, &["table7", "overall, depth, time, gradients"]),
+    ("paper --graphs cora,texas", USAGE, &["texas", "cora, cora-ml, citeseer, pubmed"]),
+    ("cache merge", USAGE, &["<FOLDER>"]),
     ("paper --quick --full", USAGE, &["--quick", "cannot be used with"]),
     ("evaluate cora --public-split --seed 3", USAGE, &["--seed", "--public-split"]),
     ("evaluate folder --models sgc --hidden 9", USAGE, &["--hidden", "names a network"]),

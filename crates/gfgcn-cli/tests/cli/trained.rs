@@ -124,6 +124,40 @@ fn the_cache_can_be_named_and_cleared() {
     assert_eq!(with_cache("cache clear").stdout, "Deleted 0 runs from mine.\n");
 }
 
+/// Two machines share the work; a third has nothing left to do.
+#[test]
+fn kept_runs_are_merged() {
+    let sandbox = Sandbox::new();
+    let with_cache = |folder: &str, arguments: &str| -> Run {
+        sandbox.gfgcn(arguments).env("GFGCN_CACHE", folder).output().unwrap().into()
+    };
+    let of =
+        |model: &str| format!("evaluate cora --models {model} --depths 2 --splits 2 --epochs 3");
+    assert_eq!(with_cache("one", &of("gcn")).status, Some(0));
+    assert_eq!(with_cache("two", &of("gcn,sgc")).status, Some(0));
+    // Of what does not add up, and of what is no run, nothing is taken.
+    let hash = "a".repeat(64);
+    fs::write(sandbox.path(&format!("two/{hash}.run")), "{}").unwrap();
+    fs::write(sandbox.path("two/letter.txt"), "dear").unwrap();
+    let merged = with_cache("three", "cache merge one two --json");
+    let counts: Value = serde_json::from_str(&merged.stdout).unwrap();
+    assert_eq!(
+        counts,
+        serde_json::json!({"folder": "three", "added": 4, "known": 2, "unsound": 1})
+    );
+    assert!(merged.stderr.contains("warning: 1 file was damaged and left behind"), "{merged:?}");
+    assert_eq!(fs::read_dir(sandbox.path("three")).unwrap().count(), 4);
+    let report: Value =
+        serde_json::from_str(&with_cache("three", &format!("{} --json", of("gcn,sgc"))).stdout)
+            .unwrap();
+    assert_eq!(from_cache(&report), 4);
+    let again = with_cache("three", "cache merge one");
+    assert_eq!(again.stdout, "Added 0 runs to three; 2 were there already.\n");
+    let nowhere = with_cache("three", "cache merge nowhere");
+    assert_eq!(nowhere.status, Some(3), "{nowhere:?}");
+    assert!(nowhere.stderr.contains("nowhere"), "{nowhere:?}");
+}
+
 #[test]
 fn without_a_place_for_a_cache_training_goes_on() {
     let sandbox = Sandbox::new();
