@@ -40,7 +40,8 @@ impl Tape<'_> {
                 }
                 if self.nodes[b].depends {
                     let mut of_b = self.like(b);
-                    dense::multiply_transposed(&self.nodes[a].value, &gradient, &mut of_b);
+                    let (value, buffers) = (&self.nodes[a].value, &mut self.buffers);
+                    dense::multiply_transposed(value, &gradient, &mut of_b, buffers);
                     self.add_gradient(b, of_b);
                 }
                 self.buffers.give(gradient);

@@ -1,5 +1,7 @@
 //! Dense products in single precision: the only file of this crate that touches `faer`.
 
+use super::buffers::Buffers;
+use super::parallel::sum_over_rows;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use gfgcn::matrix::Matrix;
@@ -27,9 +29,21 @@ pub(crate) fn multiply(a: &Matrix<f32>, b: &Matrix<f32>, out: &mut Matrix<f32>) 
     product(out, a, view(b));
 }
 
-/// `out ← Aᵀ·B` for as many rows of A as B has.
-pub(crate) fn multiply_transposed(a: &Matrix<f32>, b: &Matrix<f32>, out: &mut Matrix<f32>) {
-    product(out, first_rows(a, b.rows()).transpose(), view(b));
+/// `out ← Aᵀ·B` for as many rows of A as B has. These are many, and the result is small: it is the sum over parts of
+/// the rows, each of which has a thread of its own.
+pub(crate) fn multiply_transposed(
+    a: &Matrix<f32>,
+    b: &Matrix<f32>,
+    out: &mut Matrix<f32>,
+    buffers: &mut Buffers,
+) {
+    let (rows, from, to) = (b.rows(), a.cols(), b.cols());
+    let (a, b) = (first_rows(a, rows), view(b));
+    sum_over_rows(out, rows, rows * from * to, buffers, |rows, sum| {
+        let sum = MatMut::from_row_major_slice_mut(sum, from, to);
+        let (a, b) = (a.subrows(rows.start, rows.len()), b.subrows(rows.start, rows.len()));
+        matmul(sum, Accum::Replace, a.transpose(), b, 1.0, Par::Seq);
+    });
 }
 
 /// `out ← A·Bᵀ`.

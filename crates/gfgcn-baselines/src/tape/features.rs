@@ -61,7 +61,7 @@ pub(crate) fn multiply_transposed(
     buffers: &mut Buffers,
 ) {
     match features {
-        Features::Dense(x) => dense::multiply_transposed(dropped.unwrap_or(x), g, out),
+        Features::Dense(x) => dense::multiply_transposed(dropped.unwrap_or(x), g, out, buffers),
         Features::Sparse(x) => {
             let values = dropped.map_or(x.values(), Matrix::as_slice);
             multiply_sparse_transposed(x, values, g, out, buffers);
