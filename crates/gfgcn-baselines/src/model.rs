@@ -78,7 +78,11 @@ impl Method {
         }
         let baseline = match name {
             "gcn" => network!(Gcn, Gcn::new(depth)),
-            "gat" => network!(Gat, Gat::new(depth)),
+            "gat" => {
+                let mut gat = Gat::new(depth);
+                gat.attention_dropout = dropout.unwrap_or(gat.attention_dropout);
+                network!(Gat, gat)
+            }
             "jknet" => network!(JkNet, JkNet::new(depth, Jump::Concat)),
             "jknet-max" => network!(JkNet, JkNet::new(depth, Jump::Max)),
             "appnp" => network!(Appnp, Appnp::new(depth)),
@@ -193,6 +197,14 @@ impl Baseline {
             Baseline::Gcnii(m) => m.depth,
             Baseline::Logistic(m) => m.filter.depth(),
             Baseline::Dual(m) => m.filter.depth(),
+        }
+    }
+
+    /// Adam's learning rate, where no other is given.
+    pub fn learning_rate(&self) -> f64 {
+        match self {
+            Baseline::Logistic(_) => Logistic::LEARNING_RATE,
+            _ => 0.01,
         }
     }
 

@@ -130,7 +130,7 @@ fn whatever_changes_the_result_is_trained_anew() {
         missing(&Comparison { training, ..base.clone() })
     };
     assert_eq!(with(&|t| t.epochs += 1), 2);
-    assert_eq!(with(&|t| t.learning_rate = 0.02), 2);
+    assert_eq!(with(&|t| t.learning_rate = Some(0.02)), 2);
     assert_eq!(with(&|t| t.weight_decay = Some(0.0)), 2);
     assert_eq!(with(&|t| t.patience = Some(3)), 2);
     assert_eq!(with(&|t| t.rows = gfgcn::RowScaling::Sum), 2);

@@ -77,7 +77,8 @@ impl Model {
         match self {
             &Model::Gcn { depth } => Baseline::Gcn(Gcn { hidden, dropout, ..Gcn::new(depth) }),
             &Model::Gat { depth } => {
-                Baseline::Gat(Gat { heads: HEADS, hidden: WIDTH, dropout, ..Gat::new(depth) })
+                let (heads, hidden, attention_dropout) = (HEADS, WIDTH, dropout);
+                Baseline::Gat(Gat { heads, hidden, dropout, attention_dropout, ..Gat::new(depth) })
             }
             &Model::JkNet { depth, jump } => {
                 Baseline::JkNet(JkNet { hidden, dropout, ..JkNet::new(depth, jump) })
@@ -156,7 +157,9 @@ fn every_model_trains_as_in_pytorch() {
     let golden = golden();
     assert_eq!(golden.runs.len(), 21);
     let split = Split::new(golden.nodes, golden.train.clone(), vec![], vec![]).unwrap();
-    let training = Training { epochs: golden.epochs, ..Training::default() };
+    // The script's.
+    let learning_rate = Some(0.01);
+    let training = Training { epochs: golden.epochs, learning_rate, ..Training::default() };
     for sparse in [false, true] {
         let dataset = dataset(&golden, sparse);
         for run in &golden.runs {

@@ -245,7 +245,10 @@ fn numbers_out_of_range_are_named() {
     }
     assert_eq!(refused(model(gcn), Training { epochs: 0, ..good }), "epochs");
     for learning_rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(refused(model(gcn), Training { learning_rate, ..good }), "learning rate");
+        assert_eq!(
+            refused(model(gcn), Training { learning_rate: Some(learning_rate), ..good }),
+            "learning rate"
+        );
     }
     for decay in [-1.0, f64::NAN, f64::INFINITY] {
         let training = Training { weight_decay: Some(decay), ..good };

@@ -182,7 +182,8 @@ fn protocol(scope: Scope) -> String {
     };
     format!(
         "Largest component, {SPLITS} random splits 1:1:8 of each class, raw features; λ of the closed forms by \
-         the validation part; the others by Adam, learning rate 0.01, 200 epochs{networks}. The published \
+         the validation part; the others by Adam, 200 epochs, learning rate 0.01 for \
+         networks and 0.2 for SGC, SSGC and DGC{networks}. The published \
          numbers come from a single split."
     )
 }

@@ -23,6 +23,9 @@ struct Trace {
     losses: Vec<f64>,
 }
 
+/// The paper's.
+const LEARNING_RATE: f64 = 0.01;
+
 #[derive(Serialize)]
 struct TraceKey<'a> {
     data: &'a DataKey,
@@ -35,7 +38,7 @@ struct TraceKey<'a> {
 
 fn trace(lab: &Lab<'_>, what: &str, subject: &Subject, filter: Filter) -> Result<Option<Trace>> {
     let (dataset, split) = (&subject.dataset, &subject.splits[0]);
-    let training = Training::default();
+    let training = Training { learning_rate: Some(LEARNING_RATE), ..Training::default() };
     let key = TraceKey {
         data: &subject.key,
         filter,

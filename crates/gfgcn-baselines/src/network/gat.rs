@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// ```text
 /// G = dropout(H) W_l;   s_j = ⟨a_l, g_j⟩,  t_i = ⟨a'_l, g_i⟩   for every head
 /// α_ij = softmax_j leaky(s_j + t_i)   over the neighbours j of i and i itself
-/// H ← Σ_j dropout(α_ij) g_j + b_l,   l = 1, …, K;   ELU after all but the last
+/// H ← Σ_j attention-dropout(α_ij) g_j + b_l,   l = 1, …, K;   ELU after all but the last
 /// ```
 ///
 /// | field | default | range |
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 /// | `heads` | 8 | 1 to 4096 |
 /// | `hidden`, per head | 8 | 1 to 4096 |
 /// | `dropout` | 0.6 | 0 to below 1 |
+/// | `attention_dropout` | 0.6 | 0 to below 1 |
 ///
 /// The heads stand side by side, the first columns of all of them first: column d · heads + h is the d-th of head h. The last
 /// layer has one head with a column per class. Weights start by
@@ -30,14 +31,16 @@ pub struct Gat {
     pub heads: usize,
     /// Columns of each head.
     pub hidden: usize,
-    /// The share of entries, and of attention coefficients, that is dropped while training.
+    /// The share of entries that is dropped before each layer while training.
     pub dropout: f64,
+    /// The share of attention coefficients that is dropped while training.
+    pub attention_dropout: f64,
 }
 
 impl Gat {
     /// The defaults at a depth.
     pub fn new(depth: usize) -> Self {
-        Gat { depth, heads: 8, hidden: 8, dropout: 0.6 }
+        Gat { depth, heads: 8, hidden: 8, dropout: 0.6, attention_dropout: 0.6 }
     }
 
     /// The number of heads and their columns in a layer.
@@ -79,7 +82,7 @@ impl Network for Gat {
                 }
             };
             let shape = self.shape(layer, tape.value(&bias).cols());
-            let sums = tape.attention(&product, &source, &target, shape, self.dropout);
+            let sums = tape.attention(&product, &source, &target, shape, self.attention_dropout);
             h = Some(tape.add_bias(sums, &bias));
         }
         h.expect("at least one layer")
@@ -94,6 +97,7 @@ impl Network for Gat {
         check_depth(self.depth)?;
         check_width("heads", self.heads)?;
         check_width("hidden", self.hidden)?;
-        check_dropout(self.dropout)
+        check_dropout(self.dropout)?;
+        check_dropout(self.attention_dropout)
     }
 }

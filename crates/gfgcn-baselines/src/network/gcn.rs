@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 /// | `hidden` | 16 | 1 to 4096 |
 /// | `dropout` | 0.5 | 0 to below 1 |
 ///
-/// Weights start by Glorot's rule, biases at zero. Weight decay is 5e-4 on all parameters,
-/// as in the authors' later program; in the paper it is on the first layer only.
+/// Weights start by Glorot's rule, biases at zero. Weight decay is 5e-4 on the first layer only, as in the paper; on all
+/// of them, deep networks learn nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gcn {
     /// K, the number of layers.
@@ -38,7 +38,9 @@ impl Network for Gcn {
     fn parameters(&self, features: usize, classes: usize) -> Vec<Parameter> {
         let inputs = std::iter::once(features).chain(std::iter::repeat(self.hidden));
         let outputs = std::iter::repeat_n(self.hidden, self.depth - 1).chain([classes]);
-        inputs.zip(outputs).flat_map(|(from, to)| convolution_parameters(from, to)).collect()
+        let decays = std::iter::once(WEIGHT_DECAY).chain(std::iter::repeat(0.0));
+        let layers = inputs.zip(outputs).zip(decays);
+        layers.flat_map(|((from, to), decay)| convolution_parameters(from, to, decay)).collect()
     }
 
     fn scores(&self, tape: &mut Tape<'_>) -> Var {
@@ -62,8 +64,8 @@ impl Network for Gcn {
 }
 
 /// W and b of a convolution.
-pub(super) fn convolution_parameters(from: usize, to: usize) -> [Parameter; 2] {
-    [Parameter::glorot(from, to, WEIGHT_DECAY), Parameter::bias(to, WEIGHT_DECAY)]
+pub(super) fn convolution_parameters(from: usize, to: usize, decay: f64) -> [Parameter; 2] {
+    [Parameter::glorot(from, to, decay), Parameter::bias(to, decay)]
 }
 
 /// Â (dropout(H) W) + b with the parameters of a layer; the features in place of H if there is none.

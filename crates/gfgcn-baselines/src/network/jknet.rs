@@ -52,8 +52,9 @@ impl Network for JkNet {
     fn parameters(&self, features: usize, classes: usize) -> Vec<Parameter> {
         let inputs = std::iter::once(features).chain(std::iter::repeat(self.hidden));
         let convolutions = inputs.take(self.depth);
-        let mut parameters: Vec<Parameter> =
-            convolutions.flat_map(|from| convolution_parameters(from, self.hidden)).collect();
+        let mut parameters: Vec<Parameter> = convolutions
+            .flat_map(|from| convolution_parameters(from, self.hidden, WEIGHT_DECAY))
+            .collect();
         let joined = match self.jump {
             Jump::Concat => self.depth * self.hidden,
             Jump::Max => self.hidden,

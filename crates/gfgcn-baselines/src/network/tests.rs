@@ -56,7 +56,7 @@ fn networks() {
     for depth in [1, 2, 4] {
         let (hidden, dropout) = (5, 0.3);
         check(&format!("GCN {depth}"), depth, &Gcn { hidden, dropout, ..Gcn::new(depth) });
-        let gat = Gat { heads: 2, hidden: 3, dropout, ..Gat::new(depth) };
+        let gat = Gat { heads: 2, hidden: 3, dropout, attention_dropout: 0.4, ..Gat::new(depth) };
         check(&format!("GAT {depth}"), depth, &gat);
         for jump in [Jump::Concat, Jump::Max] {
             let jknet = JkNet { hidden, dropout, ..JkNet::new(depth, jump) };

@@ -128,7 +128,8 @@ impl<'a> Descent<'a> {
         let mut tape = Tape::new(&inputs, start, std::mem::take(&mut self.constants));
         let decay = self.parameters.iter().map(|p| training.weight_decay.unwrap_or(p.decay));
         let sizes: Vec<usize> = self.parameters.iter().map(Parameter::entries).collect();
-        let mut adam = Adam::new(training.learning_rate, decay.collect(), &sizes);
+        let rate = training.learning_rate.unwrap_or(trainer.model.learning_rate());
+        let mut adam = Adam::new(rate, decay.collect(), &sizes);
         let mut best = training.patience.map(Best::new);
         let mut losses = Vec::new();
         let mut first_gradients = Vec::new();

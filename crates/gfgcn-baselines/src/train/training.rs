@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Training {
     /// Passes over the training nodes, 1 to 1 000 000; the paper's 200 by default.
     pub epochs: usize,
-    /// Adam's learning rate, positive; the paper's 0.01 by default.
-    pub learning_rate: f64,
+    /// Adam's learning rate, positive; without it each model has its own: 0.01, and 0.2 for SGC, SSGC and DGC.
+    pub learning_rate: Option<f64>,
     /// L2 regularisation of all parameters, 0 or more; without it each model has its own.
     pub weight_decay: Option<f64>,
     /// With it, the validation part is looked at after every epoch: training stops when its accuracy
@@ -29,7 +29,7 @@ impl Default for Training {
     fn default() -> Self {
         Training {
             epochs: 200,
-            learning_rate: 0.01,
+            learning_rate: None,
             weight_decay: None,
             patience: None,
             normalization: Normalization::default(),
@@ -54,9 +54,8 @@ impl Training {
             let range = format!("a whole number from 1 to {MAX_EPOCHS}");
             return Err(Error::parameter("epochs", self.epochs, range));
         }
-        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
-            let range = "a positive number";
-            return Err(Error::parameter("learning rate", self.learning_rate, range));
+        if let Some(rate) = self.learning_rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
+            return Err(Error::parameter("learning rate", rate, "a positive number"));
         }
         if let Some(decay) = self.weight_decay.filter(|d| !(*d >= 0.0 && d.is_finite())) {
             return Err(Error::parameter("weight decay", decay, "a number not below 0"));

@@ -95,8 +95,8 @@ def linear(layer: nn.Linear, decay: float = DECAY) -> list[Matrix]:
     return [Matrix(layer.weight, decay, transposed=True), Matrix(layer.bias, decay)]
 
 
-def convolution(layer: GCNConv) -> list[Matrix]:
-    return [Matrix(layer.lin.weight, transposed=True), Matrix(layer.bias)]
+def convolution(layer: GCNConv, decay: float = DECAY) -> list[Matrix]:
+    return [Matrix(layer.lin.weight, decay, transposed=True), Matrix(layer.bias, decay)]
 
 
 def attention(layer: GATConv) -> list[Matrix]:
@@ -116,7 +116,7 @@ class Model(nn.Module):
 
 
 class Gcn(Model):
-    """H <- A^ H W + b, with ReLU after all layers but the last."""
+    """H <- A^ H W + b, with ReLU after all layers but the last; weight decay on the first only."""
 
     def __init__(self, depth: int) -> None:
         super().__init__()
@@ -124,7 +124,8 @@ class Gcn(Model):
         self.layers = nn.ModuleList(map(GCNConv, sizes, sizes[1:]))
 
     def matrices(self) -> list[Matrix]:
-        return [matrix for layer in self.layers for matrix in convolution(layer)]
+        decays = [DECAY] + [0.0] * (len(self.layers) - 1)
+        return [m for pair in zip(self.layers, decays) for m in convolution(*pair)]
 
     def forward(self, graph: Graph) -> Tensor:
         h = graph.features

@@ -43,7 +43,7 @@ pub(super) struct TrainingSettings {
     /// Passes over the training nodes [default: 200]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     epochs: Option<usize>,
-    /// Adam's learning rate [default: 0.01]
+    /// Adam's learning rate [default: each model's own: 0.01, and 0.2 for sgc, ssgc and dgc]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true, value_parser = number)]
     learning_rate: Option<f64>,
     /// L2 regularisation of all parameters [default: each model's own]
@@ -113,7 +113,7 @@ impl TrainingSettings {
         let default = Training::default();
         let training = Training {
             epochs: self.epochs.unwrap_or(default.epochs),
-            learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
+            learning_rate: self.learning_rate,
             weight_decay: self.weight_decay,
             patience: self.patience,
             normalization: settings.operator().normalization,

@@ -170,8 +170,8 @@ impl Report {
                     format!(", until the validation part has not improved for {patience}"),
                 ),
             };
-            let rate = training.learning_rate;
-            how.push(format!("Adam for {limit}{epochs} at {rate}{patience}"));
+            let at = training.learning_rate.map_or(String::new(), |rate| format!(" at {rate}"));
+            how.push(format!("Adam for {limit}{epochs}{at}{patience}"));
             // One run on each random or official split, many on a given one.
             if p.split == Origin::Given
                 && let Some(trained) = self.trained().next()
