@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Everything: every network at every depth, which takes hours
     #[arg(long)]
     full: bool,
-    /// Some parts only: overall, depth, time, gradients, accuracy, ablation, stability, scale
+    /// Some parts only: overall, depth, time, gradients, accuracy, ablation, stability, scale, differences
     #[arg(long, value_delimiter = ',', value_name = "PARTS")]
     only: Vec<Part>,
     /// Some graphs only: cora, cora-ml, citeseer, pubmed
@@ -70,8 +70,11 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     write::check(&arguments.out)?;
     let cache = if arguments.no_cache { None } else { run_cache::open(output) };
     let (subjects, missing) = subjects(&arguments.graphs, global)?;
-    let parts = if arguments.only.is_empty() { Part::ALL.to_vec() } else { arguments.only.clone() };
     let scope = if arguments.full { Scope::Full } else { Scope::Quick };
+    let parts = match arguments.only.as_slice() {
+        [] => Part::of(scope).to_vec(),
+        some => some.to_vec(),
+    };
     let lab = |context: &Context| Lab {
         scope,
         cache: cache.as_ref(),

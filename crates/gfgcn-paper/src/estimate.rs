@@ -3,7 +3,7 @@
 use crate::lab::Lab;
 use crate::part::Part;
 use crate::subject::{Model, Subject, Which};
-use crate::{ablation, stability, time};
+use crate::{ablation, differences, stability, time};
 use gfgcn::split::Split;
 use gfgcn_baselines::{Baseline, Method, Training};
 use std::time::Duration;
@@ -11,8 +11,7 @@ use std::time::Duration;
 /// The depths at which networks are tried; others are on the line through these. Linear models take as long at any depth.
 const TRIED: [usize; 2] = [4, 16];
 
-/// How long the trainings that are not known take, about: those of the accuracies, of the spread over seeds, of the
-/// ablation and of the time tables, next to which everything else takes little.
+/// How long the trainings that are not known take, about: all but those of the gradients, which take little.
 pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration {
     if lab.only_finished {
         return Duration::ZERO;
@@ -22,6 +21,8 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
     let spreads = if wants(Part::Stability) { stability::shown(lab.scope, subjects) } else { &[] };
     let mut total = 0.0;
     for subject in subjects {
+        let other_settings =
+            if wants(Part::Differences) { differences::missing(lab, subject) } else { Vec::new() };
         let spread = spreads.iter().any(|of_spread| of_spread.which == subject.which);
         for model in Model::ALL {
             let mut cells = Vec::new();
@@ -37,11 +38,13 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
                     cells.push((depth, rounds(lab, subject, new, model, depth)));
                 }
             }
+            let others = other_settings.iter().filter(|(of_model, ..)| *of_model == model);
+            cells.extend(others.map(|&(_, depth, rounds)| (depth, rounds)));
             total += seconds(lab, subject, model, &cells, subject.splits.len());
         }
         if wants(Part::Time) && subject.which == Which::PubMed {
             for (model, depth) in time::missing(lab, subject) {
-                total += seconds(lab, subject, model, &[(depth, 1)], 1);
+                total += seconds(lab, subject, model, &[(depth, 1.0)], 1);
             }
         }
         if wants(Part::Ablation) {
@@ -57,13 +60,23 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
     Duration::from_secs_f64(total)
 }
 
+fn rounds(lab: &Lab<'_>, subject: &Subject, splits: &[Split], model: Model, depth: usize) -> f64 {
+    let Method::Trained(baseline) = model.at(depth) else { return 0.0 };
+    rounds_of(lab, subject, splits, baseline, Training::default())
+}
+
 /// How many times as long as one run those take that are not known.
-fn rounds(lab: &Lab<'_>, subject: &Subject, splits: &[Split], model: Model, depth: usize) -> usize {
-    let Method::Trained(baseline) = model.at(depth) else { return 0 };
-    let comparison = lab.comparison(subject, splits, vec![baseline], Training::default());
+pub(crate) fn rounds_of(
+    lab: &Lab<'_>,
+    subject: &Subject,
+    splits: &[Split],
+    baseline: Baseline,
+    training: Training,
+) -> f64 {
+    let comparison = lab.comparison(subject, splits, vec![baseline], training);
     match comparison.known(lab.cache).missing() {
-        0 => 0,
-        missing => comparison.rounds(baseline, missing),
+        0 => 0.0,
+        missing => comparison.rounds(baseline, missing) as f64,
     }
 }
 
@@ -72,10 +85,10 @@ fn seconds(
     lab: &Lab<'_>,
     subject: &Subject,
     model: Model,
-    rounds: &[(usize, usize)],
+    rounds: &[(usize, f64)],
     runs: usize,
 ) -> f64 {
-    if rounds.iter().all(|&(_, rounds)| rounds == 0) {
+    if rounds.iter().all(|&(_, rounds)| rounds == 0.0) {
         return 0.0;
     }
     let splits = &subject.splits[..runs];
@@ -88,10 +101,7 @@ fn seconds(
     let slope = (at_deep - at_shallow) / (deep - shallow) as f64;
     let of_depth = |depth: usize| at_deep + slope * (depth as f64 - deep as f64);
     // A network of two layers takes something, whatever the line says.
-    rounds
-        .iter()
-        .map(|&(depth, rounds)| of_depth(depth).max(at_shallow / 4.0) * rounds as f64)
-        .sum()
+    rounds.iter().map(|&(depth, rounds)| of_depth(depth).max(at_shallow / 4.0) * rounds).sum()
 }
 
 /// Seconds of one run, beside as many others as in the experiments.

@@ -8,6 +8,7 @@
 mod ablation;
 mod accuracy;
 mod density;
+mod differences;
 mod estimate;
 mod gradients;
 mod lab;

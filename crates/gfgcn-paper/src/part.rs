@@ -4,8 +4,8 @@ use crate::accuracy::{self, Accuracies};
 use crate::lab::Lab;
 use crate::published::Published;
 use crate::report::{Figure, Report, Table};
-use crate::subject::{Model, Subject, Which};
-use crate::{ablation, gradients, scale, stability, time};
+use crate::subject::{Model, Scope, Subject, Which};
+use crate::{ablation, differences, gradients, scale, stability, time};
 use gfgcn::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -29,11 +29,13 @@ pub enum Part {
     Stability,
     /// Theorem 1: the scale of the zero-centred features.
     Scale,
+    /// Settings that bring the published numbers where ours differ; only where everything is run.
+    Differences,
 }
 
 impl Part {
     /// All of them, in the order of the report.
-    pub const ALL: [Part; 8] = [
+    pub const ALL: [Part; 9] = [
         Part::Overall,
         Part::Depth,
         Part::Time,
@@ -42,7 +44,16 @@ impl Part {
         Part::Ablation,
         Part::Stability,
         Part::Scale,
+        Part::Differences,
     ];
+
+    /// Those of a report where none are named.
+    pub fn of(scope: Scope) -> &'static [Part] {
+        match scope {
+            Scope::Quick => &Part::ALL[..Part::ALL.len() - 1],
+            Scope::Full => &Part::ALL,
+        }
+    }
 
     fn name(self) -> &'static str {
         match self {
@@ -54,6 +65,7 @@ impl Part {
             Part::Ablation => "ablation",
             Part::Stability => "stability",
             Part::Scale => "scale",
+            Part::Differences => "differences",
         }
     }
 }
@@ -114,6 +126,9 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
         // Of a run that was stopped early there may be nothing to show.
         let figure = stability::figure(lab, subjects)?;
         figures.extend(Some(figure).filter(|figure| !figure.panels.is_empty()));
+    }
+    if wants(Part::Differences) {
+        tables.extend(differences::tables(lab, subjects, &published)?);
     }
     Ok(Report { about: Vec::new(), remarks: Vec::new(), tables, figures })
 }
