@@ -10,6 +10,7 @@ mod tasks;
 
 use anyhow::Result;
 use clap::Parser;
+use gfgcn::filter::DEFAULT_DEPTH;
 use gfgcn::graph::Operator;
 use std::path::PathBuf;
 
@@ -56,6 +57,10 @@ enum Command {
         #[arg(long)]
         depth: usize,
     },
+    /// The default model, from loaded data to predictions for all nodes.
+    Whole { data: PathBuf, splits: PathBuf },
+    /// The search, from loaded data to predictions for all nodes.
+    Tune { data: PathBuf, splits: PathBuf },
     /// Three filters, seven depths, twenty splits.
     Sweep { data: PathBuf, splits: PathBuf },
     /// From arrays in memory to predictions for all nodes.
@@ -89,6 +94,8 @@ fn main() -> Result<()> {
         Command::Deep { data, splits, filter, depth } => {
             tasks::deep(&data, &splits, &filter, depth)
         }
+        Command::Whole { data, splits } => tasks::deep(&data, &splits, "ssgc", DEFAULT_DEPTH),
+        Command::Tune { data, splits } => tasks::tune(&data, &splits),
         Command::Sweep { data, splits } => tasks::sweep(&data, &splits),
         Command::Binding { data, splits } => binding::binding(&data, &splits),
         Command::Epoch { data, splits, model } => epoch::epoch(&data, &splits, &model),

@@ -15,6 +15,7 @@ use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
 use gfgcn::ridge::{Candidate, Problem, penalty_grid};
 use gfgcn::split::Split;
+use gfgcn::tune::Search;
 use gfgcn::{Classifier, Design, Model, Ridge};
 use serde_json::json;
 use std::cell::RefCell;
@@ -99,6 +100,23 @@ pub(crate) fn deep(data: &Path, splits: &Path, filter: &str, depth: usize) -> Re
     serve(
         || {
             let model = classifier.fit(&data, &split, &context)?;
+            let predictions = model.predict(&data, &context)?;
+            Ok((model, predictions))
+        },
+        |(model, predictions): (Model, Predictions)| {
+            Ok(check_model(&data, &split, &model, &predictions))
+        },
+    )
+}
+
+/// What `fit` does without options, from loaded data to predictions for all nodes.
+pub(crate) fn tune(data: &Path, splits: &Path) -> Result<()> {
+    let data = read(data)?;
+    let split = read_splits(splits, &data)?.swap_remove(0);
+    let context = Context::default();
+    serve(
+        || {
+            let model = Search::default().run(&data, &split, &context)?.model;
             let predictions = model.predict(&data, &context)?;
             Ok((model, predictions))
         },
