@@ -18,6 +18,7 @@ test: check
 	$(MAKE) test-python
 	$(PYTHON) -W error benchsuite/tests/test_runner.py
 	$(PYTHON) -W error benchsuite/tests/test_any_graph.py
+	$(PYTHON) -W error benchsuite/tests/test_growth.py
 
 # The report of the paper in a real browser; installs Chromium and Node.js where it may.
 test-browser:

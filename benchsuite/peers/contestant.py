@@ -20,12 +20,16 @@ ENOUGH = 0.2
 THREADS = int(os.environ.get("OMP_NUM_THREADS", "1"))
 
 
-def arguments(*positional: str, **options: type) -> argparse.Namespace:
+def arguments(*positional: str, **options: type | str) -> argparse.Namespace:
+    """Each option is given as its type, or as its default."""
     parser = argparse.ArgumentParser()
     for name in positional:
         parser.add_argument(name)
     for name, kind in options.items():
-        parser.add_argument("--" + name, type=kind, required=True)
+        if isinstance(kind, type):
+            parser.add_argument("--" + name, type=kind, required=True)
+        else:
+            parser.add_argument("--" + name, default=kind)
     return parser.parse_args()
 
 

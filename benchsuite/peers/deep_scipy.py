@@ -1,12 +1,13 @@
-"""A deep filter by SciPy and NumPy: K products on dense features, then the dual ridge problem with λ
-chosen on the validation nodes. The straightforward script."""
+"""A deep filter by SciPy and NumPy: K products on dense features, then the ridge problem with λ chosen on the
+validation nodes. The straightforward script solves the paper's dual for every λ; `--solver` names a better one."""
 
 import ridge
 from contestant import arguments, serve
 from filters import FILTERS
 from problem import accuracy, load, load_splits, normalized, one_hot
 
-options = arguments("data", "splits", filter=str, depth=int)
+options = arguments("data", "splits", filter=str, depth=int, solver="literal")
+solve = {"literal": ridge.literal, "eigen": ridge.eigen}[options.solver]
 problem = load(options.data)
 split = load_splits(options.splits)[0]
 
@@ -15,7 +16,7 @@ def classify():
     operator = normalized(problem.adjacency)
     filtered = FILTERS[options.filter](operator, problem.features, options.depth)
     targets = one_hot(problem.labels[split.train], problem.classes)
-    return ridge.literal(filtered, targets, problem.labels, split, slice(None))
+    return solve(filtered, targets, problem.labels, split, slice(None))
 
 
 def inspect(result):

@@ -55,6 +55,8 @@ class Repetition:
     extrapolated: str | None = None
     # The share of the machine's processor time that other programs took meanwhile.
     others: float | None = None
+    # The most bytes of memory that were resident meanwhile.
+    peak: int | None = None
 
 
 @dataclass
@@ -138,6 +140,7 @@ class Process:
 
     def run(self, limit) -> Repetition:
         before = load.Snapshot(self.process.pid)
+        load.forget_peak(self.process.pid)
         try:
             self.process.stdin.write("run\n")
             self.process.stdin.flush()
@@ -146,6 +149,7 @@ class Process:
         answer = self._answer(limit)
         repetition = understand(answer)
         repetition.others = load.Snapshot(self.process.pid).others_since(before)
+        repetition.peak = load.peak(self.process.pid)
         return repetition
 
     def _answer(self, limit) -> dict:
