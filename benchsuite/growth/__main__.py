@@ -57,7 +57,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=600, help="seconds for one answer, and for all of one contestant (%(default)s)")
     parser.add_argument("--venv", type=Path, default=WORK / "venv", help="the peers' virtual environment")
     parser.add_argument("--out", type=Path, default=prepare.SUITE / "runs", help="where the dated folder goes")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.largest < 10**5:
+        parser.error("the other sizes grow on graphs of 100000 nodes; --largest is at least that")
+    return options
 
 
 if __name__ == "__main__":

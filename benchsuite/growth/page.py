@@ -34,7 +34,8 @@ def picture(everything: list, points: list) -> str:
     shown = [s for s in everything if lines_of(s, points, seconds)]
     time = [("time", s.title, "s", lines_of(s, points, seconds)) for s in shown]
     memory = [("memory", s.title, "GB", lines_of(s, points, gigabytes)) for s in shown]
-    return draw([time, memory])
+    # Not every system says how much memory a program took.
+    return draw([row for row in (time, memory) if row and all(lines for *_, lines in row)])
 
 
 def seconds(point):

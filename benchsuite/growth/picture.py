@@ -22,6 +22,8 @@ STYLE = """
 
 def draw(panels: list) -> str:
     """`panels`: rows of (title, label of the x-axis, unit, {contestant: [(x, y), …]}), all rows of the same length."""
+    if not panels:
+        panels = [[]]
     names = list(dict.fromkeys(name for row in panels for *_, lines in row for name in lines))
     body = [text(12, 20, "How time and memory grow", "title")]
     for k, name in enumerate(names):
@@ -32,7 +34,7 @@ def draw(panels: list) -> str:
         for j, panel in enumerate(row):
             left, top = LEFT + j * (WIDTH + GAP), TOP + 22 + i * (HEIGHT + GAP)
             body += draw_panel(left, top, names, *panel)
-    width = LEFT + len(panels[0]) * (WIDTH + GAP) - GAP + 24
+    width = LEFT + max(1, len(panels[0])) * (WIDTH + GAP) - GAP + 24
     height = TOP + 22 + len(panels) * (HEIGHT + GAP) - GAP + BOTTOM
     return "\n".join(
         [

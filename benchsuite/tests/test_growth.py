@@ -72,6 +72,14 @@ class Pages(unittest.TestCase):
         lines = root.iter("{http://www.w3.org/2000/svg}polyline")
         self.assertEqual(len(list(lines)), 2 * len(self.everything))
 
+    def test_without_memory_there_is_time(self):
+        for point in self.points:
+            point.peak = None
+        root = xml.etree.ElementTree.fromstring(page.picture(self.everything, self.points))
+        lines = root.iter("{http://www.w3.org/2000/svg}polyline")
+        self.assertEqual(len(list(lines)), len(self.everything))
+        xml.etree.ElementTree.fromstring(page.picture(self.everything, []))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -135,7 +135,7 @@ impl Cache {
             let place = folder.join(path.file_name().expect("it is a file"));
             if Entry::parse(&bytes).filter(named).is_none() {
                 merged.unsound += 1;
-            } else if place.exists() {
+            } else if read_file(&place).is_ok_and(|own| Entry::parse(&own).is_some()) {
                 merged.known += 1;
             } else {
                 write_atomically(&place, true, |file| file.write_all(&bytes))?;

@@ -124,6 +124,17 @@ mod tests {
     use super::*;
     use crate::tape::tests::{features, graph};
 
+    /// What no training node reaches comes last, and is never needed.
+    #[test]
+    fn isolated_nodes_are_out_of_reach() {
+        let (graph, _) = Graph::from_edges(8, &[(0, 1), (1, 2), (4, 5)], None).unwrap();
+        let features = Features::none(8);
+        let reach = Reach::from(&[2, 4], &graph, &features, NodeOrder::by_degree(&graph));
+        assert_eq!([0, 1, 2, 9].map(|steps| reach.rows(steps)), [2, 4, 5, 5]);
+        let far: Vec<usize> = [3, 6, 7].map(|node| reach.place(node)).to_vec();
+        assert!(far.iter().all(|&place| place >= 5), "{far:?}");
+    }
+
     /// Against the definition: a node is within k steps if it, or a neighbour, is within k − 1.
     #[test]
     fn the_first_rows_are_the_nodes_within_reach() {

@@ -105,7 +105,7 @@ impl Accuracies {
         });
         let title = self.which.title();
         ranked(Table {
-            id: format!("depth-{}", self.which.key().replace('_', "-")),
+            id: format!("depth-{}", self.which.name()),
             title: format!("{title}: accuracy by depth"),
             text: format!("Mean test accuracy on {title}. {}", protocol(scope)),
             rows_are: "model".into(),

@@ -32,10 +32,9 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
                     cells.push((depth, rounds(lab, subject, splits, model, depth)));
                 }
                 if spread {
+                    // The first of them, on the first split, is one of the others; that is little.
                     let seeds = stability::seeds(lab.scope, subject, model, depth);
-                    // The first seed on the first split is one of the others.
-                    let new = if accuracies { &seeds[1..] } else { &seeds };
-                    cells.push((depth, rounds(lab, subject, new, model, depth)));
+                    cells.push((depth, rounds(lab, subject, &seeds, model, depth)));
                 }
             }
             let others = other_settings.iter().filter(|(of_model, ..)| *of_model == model);
@@ -53,7 +52,7 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
             if runs > 0
                 && let Some(run) = comparison.estimate_run(baseline, &lab.context)
             {
-                total += run.as_secs_f64() * comparison.rounds(baseline, runs) as f64;
+                total += run.as_secs_f64() * comparison.rounds(baseline, runs, &lab.context) as f64;
             }
         }
     }
@@ -76,7 +75,7 @@ pub(crate) fn rounds_of(
     let comparison = lab.comparison(subject, splits, vec![baseline], training);
     match comparison.known(lab.cache).missing() {
         0 => 0.0,
-        missing => comparison.rounds(baseline, missing) as f64,
+        missing => comparison.rounds(baseline, missing, &lab.context) as f64,
     }
 }
 

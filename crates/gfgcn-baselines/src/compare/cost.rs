@@ -27,7 +27,7 @@ impl Comparison<'_> {
                 && let Ok((prepare, run)) =
                     self.time(model, &self.splits[first], missing.len(), context)
             {
-                total += prepare + run * self.rounds(model, missing.len()) as u32;
+                total += prepare + run * self.rounds(model, missing.len(), context) as u32;
             }
         }
         total
@@ -41,9 +41,8 @@ impl Comparison<'_> {
     }
 
     /// How many times as long as one run some runs of a model take: several go on at a time.
-    pub fn rounds(&self, model: Baseline, runs: usize) -> usize {
-        let workers = self.workers(model, runs, RUN_BYTES);
-        runs.div_ceil(workers.max(1))
+    pub fn rounds(&self, model: Baseline, runs: usize, context: &Context) -> usize {
+        runs.div_ceil(self.workers(model, runs, budget(context)).max(1))
     }
 
     /// What comes before the runs of a model, and one of them, beside others.
@@ -71,8 +70,7 @@ impl Comparison<'_> {
             }
         };
         let splits = std::slice::from_ref(split);
-        let budget = RUN_BYTES.min(context.memory().free());
-        let workers = self.workers(model, runs, budget);
+        let workers = self.workers(model, runs, budget(context));
         let try_epochs = |epochs: usize| -> Result<(Duration, Duration)> {
             let training = Training { epochs, ..self.training };
             let clock = Instant::now();
@@ -132,6 +130,11 @@ impl Comparison<'_> {
         let entries = values + rows * features.cols() + scores + trained;
         arranged + (size_of::<f32>() * entries) as u64
     }
+}
+
+/// Bytes that the runs of a model share.
+pub(super) fn budget(context: &Context) -> u64 {
+    RUN_BYTES.min(context.memory().free())
 }
 
 /// What an epoch takes while as many runs go on at a time as there will be.

@@ -130,7 +130,7 @@ impl Comparison<'_> {
         cache: Option<&Cache>,
         context: &Context,
     ) -> Result<Vec<ModelRuns>> {
-        let budget = RUN_BYTES.min(context.memory().free());
+        let budget = cost::budget(context);
         let _lease = context.memory().reserve(
             "the training",
             self.largest_run(&known),

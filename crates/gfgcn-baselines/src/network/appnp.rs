@@ -71,7 +71,7 @@ impl Network for Appnp {
     fn check(&self) -> Result<()> {
         check_depth(self.depth)?;
         check_width("hidden", self.hidden)?;
-        check_dropout(self.dropout)?;
+        check_dropout("dropout", self.dropout)?;
         check_share("alpha", self.alpha)
     }
 }

@@ -97,7 +97,7 @@ impl Network for Gat {
         check_depth(self.depth)?;
         check_width("heads", self.heads)?;
         check_width("hidden", self.hidden)?;
-        check_dropout(self.dropout)?;
-        check_dropout(self.attention_dropout)
+        check_dropout("dropout", self.dropout)?;
+        check_dropout("attention dropout", self.attention_dropout)
     }
 }

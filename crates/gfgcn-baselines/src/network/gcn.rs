@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 /// | `hidden` | 16 | 1 to 4096 |
 /// | `dropout` | 0.5 | 0 to below 1 |
 ///
-/// Weights start by Glorot's rule, biases at zero. Weight decay is 5e-4 on the first layer only, as in the paper; on all
-/// of them, deep networks learn nothing.
+/// Weights start by Glorot's rule, biases at zero. Weight decay is 5e-4 on the first layer only, as in the paper; with
+/// decay on all layers, deep networks learn nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gcn {
     /// K, the number of layers.
@@ -59,7 +59,7 @@ impl Network for Gcn {
     fn check(&self) -> Result<()> {
         check_depth(self.depth)?;
         check_width("hidden", self.hidden)?;
-        check_dropout(self.dropout)
+        check_dropout("dropout", self.dropout)
     }
 }
 

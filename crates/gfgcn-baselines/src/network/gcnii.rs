@@ -84,7 +84,7 @@ impl Network for Gcnii {
     fn check(&self) -> Result<()> {
         check_depth(self.depth)?;
         check_width("hidden", self.hidden)?;
-        check_dropout(self.dropout)?;
+        check_dropout("dropout", self.dropout)?;
         check_share("alpha", self.alpha)?;
         // β_1 is a share as well.
         if (0.0..=std::f64::consts::E - 1.0).contains(&self.lambda) {

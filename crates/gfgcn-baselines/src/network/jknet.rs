@@ -88,6 +88,6 @@ impl Network for JkNet {
     fn check(&self) -> Result<()> {
         check_depth(self.depth)?;
         check_width("hidden", self.hidden)?;
-        check_dropout(self.dropout)
+        check_dropout("dropout", self.dropout)
     }
 }

@@ -104,11 +104,11 @@ fn in_range(name: &'static str, value: usize, largest: usize) -> Result<()> {
     }
 }
 
-fn check_dropout(rate: f64) -> Result<()> {
+fn check_dropout(name: &'static str, rate: f64) -> Result<()> {
     if (0.0..1.0).contains(&rate) {
         Ok(())
     } else {
-        Err(Error::parameter("dropout", rate, "a number from 0 to below 1"))
+        Err(Error::parameter(name, rate, "a number from 0 to below 1"))
     }
 }
 

@@ -96,7 +96,7 @@ impl Attention<'_> {
         over_nodes(
             rows,
             alpha.as_slice().len() * shape.width,
-            (alpha.as_mut_slice(), |node| edges.start_of(node) * heads),
+            (alpha.as_mut_slice(), |node| edges.entries_of(node) * heads),
             (out.as_mut_slice(), |node| node * shape.columns()),
             #[inline(always)]
             |Part { nodes, first: mut alphas, second: outs }| {
@@ -288,7 +288,7 @@ impl Attention<'_> {
         over_nodes(
             rows,
             alpha.len() * shape.width,
-            (of_entries.as_mut_slice(), |node| edges.start_of(node) * 2 * heads),
+            (of_entries.as_mut_slice(), |node| edges.entries_of(node) * 2 * heads),
             (of_target.as_mut_slice(), |node| node * heads),
             #[inline(always)]
             |Part { nodes, first: mut pairs, second }| {

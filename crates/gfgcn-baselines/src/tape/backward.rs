@@ -48,7 +48,7 @@ impl Tape<'_> {
             }
             &Op::Propagate { a, x, c, z } => {
                 let mut of_x = self.buffers.take(self.nodes[x].rows, gradient.cols());
-                self.inputs.transposed.multiply(&gradient, &mut of_x);
+                self.inputs.transposed.multiply_first(&gradient, &mut of_x);
                 if a != 1.0 {
                     elementwise::scale(a, &mut of_x);
                 }

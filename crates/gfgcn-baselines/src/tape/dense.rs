@@ -50,3 +50,26 @@ pub(crate) fn multiply_transposed(
 pub(crate) fn multiply_by_transposed(a: &Matrix<f32>, b: &Matrix<f32>, out: &mut Matrix<f32>) {
     product(out, view(a), view(b).transpose());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In one part and in several, for as many rows as B has.
+    #[test]
+    fn a_transposed_product_is_the_sum_it_stands_for() {
+        for (rows, from, to) in [(1, 3, 2), (50, 7, 5), (3000, 60, 50), (20_000, 16, 40)] {
+            let value = |i: usize, j: usize| ((i * 31 + j * 17) % 23) as f32 / 23.0 - 0.4;
+            let a = Matrix::from_fn(rows + 5, from, value);
+            let b = Matrix::from_fn(rows, to, |i, j| value(j, i + 3));
+            let mut out = Matrix::zeros(from, to);
+            multiply_transposed(&a, &b, &mut out, &mut Buffers::default());
+            for (i, j) in (0..from).flat_map(|i| (0..to).map(move |j| (i, j))) {
+                let terms = (0..rows).map(|k| f64::from(a[(k, i)]) * f64::from(b[(k, j)]));
+                let (sum, size) = terms.fold((0.0, 0.0), |(s, t), x| (s + x, t + x.abs()));
+                let error = (f64::from(out[(i, j)]) - sum).abs();
+                assert!(error < 1e-5 * size, "{rows} rows, ({i}, {j}): {error}");
+            }
+        }
+    }
+}

@@ -47,14 +47,9 @@ impl Edges {
         Edges { offsets, columns, reverse }
     }
 
-    /// The number of entries of the first rows.
+    /// The number of entries of the first rows: where those of the next one begin.
     pub(super) fn entries_of(&self, rows: usize) -> usize {
         self.offsets[rows]
-    }
-
-    /// Where the entries of a row begin.
-    pub(super) fn start_of(&self, row: usize) -> usize {
-        self.offsets[row]
     }
 
     /// Where the entries of a row stand.

@@ -29,7 +29,7 @@ impl Tape<'_> {
     pub(crate) fn propagate(&mut self, x: Var) -> Var {
         let rows = self.rows_after_a_step();
         let mut out = self.buffers.take(rows, self.value(&x).cols());
-        self.inputs.adjacency.multiply(&self.nodes[x.0].value, &mut out);
+        self.inputs.adjacency.multiply_first(&self.nodes[x.0].value, &mut out);
         self.release(x.0);
         self.push(out, Op::Propagate { a: 1.0, x: x.0, c: 0.0, z: None }, &[x.0])
     }
@@ -39,7 +39,7 @@ impl Tape<'_> {
         let rows = self.rows_after_a_step();
         let mut out = self.buffers.take(rows, self.value(&x).cols());
         let (of_x, of_z) = (&self.nodes[x.0].value, &self.nodes[z.0].value);
-        self.inputs.adjacency.multiply_add(a, of_x, c, of_z, &mut out);
+        self.inputs.adjacency.multiply_add_first(a, of_x, c, of_z, &mut out);
         self.release(x.0);
         self.push(out, Op::Propagate { a, x: x.0, c, z: Some(z.0) }, &[x.0, z.0])
     }

@@ -117,6 +117,7 @@ impl<'a> Descent<'a> {
         watch: &mut dyn FnMut(&Epoch),
     ) -> Result<Trained> {
         let (trainer, training) = (self.trainer, &self.trainer.training);
+        let clock = Instant::now();
         let reach = trainer.reach(self.task.train);
         let inputs = Inputs::new(&reach, &training.normalization.into())?;
         // A network's loss is about the training nodes, which are the first; others have no other rows.
@@ -134,7 +135,6 @@ impl<'a> Descent<'a> {
         let mut losses = Vec::new();
         let mut first_gradients = Vec::new();
         let mut validation = Vec::new();
-        let clock = Instant::now();
         for number in 0..training.epochs {
             self.context.check()?;
             tape.rewind(Some(Key::of_run(seed).part(number as u64)), steps);

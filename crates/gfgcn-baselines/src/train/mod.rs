@@ -20,7 +20,6 @@ use gfgcn::matrix::Matrix;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What is known after an epoch.
@@ -50,7 +49,7 @@ pub struct Trained {
     pub first_gradients: Vec<Matrix<f32>>,
     /// One per epoch, where the validation part was looked at.
     pub validation: Vec<f64>,
-    /// Time of the epochs.
+    /// Time of the epochs, and of arranging the data for them.
     pub train_time: Duration,
     /// Time of scoring every node.
     pub predict_time: Duration,
@@ -88,8 +87,8 @@ pub struct Trainer<'a> {
     features: Cow<'a, Features>,
     /// Where features are filtered once, before: how, and those of the nodes that any split trains on.
     filtered: Option<(Driver<'a>, Filtered)>,
-    /// An order in which neighbours are near each other; made when the first network asks for it.
-    nearby: OnceLock<NodeOrder>,
+    /// An order in which neighbours are near each other, for networks.
+    nearby: Option<NodeOrder>,
 }
 
 impl<'a> Trainer<'a> {
@@ -124,17 +123,17 @@ impl<'a> Trainer<'a> {
                 (Cow::Borrowed(dataset.features()), Some((driver, filtered)))
             }
         };
-        Ok(Trainer { dataset, model, training, features, filtered, nearby: OnceLock::new() })
+        let nearby = model.network().map(|_| NodeOrder::reverse_cuthill_mckee(dataset.graph()));
+        Ok(Trainer { dataset, model, training, features, filtered, nearby })
     }
 
     /// What a run reads, arranged for its training nodes where a network does not need all of it.
     fn reach(&self, train: &[usize]) -> Reach<'_> {
         let (graph, features) = (self.dataset.graph(), &self.features);
-        if self.model.network().is_none() {
-            return Reach::everything(graph, features);
+        match &self.nearby {
+            Some(nearby) => Reach::from(train, graph, features, nearby.clone()),
+            None => Reach::everything(graph, features),
         }
-        let nearby = self.nearby.get_or_init(|| NodeOrder::reverse_cuthill_mckee(graph));
-        Reach::from(train, graph, features, nearby.clone())
     }
 
     /// Trains on a split; the context's observer is told after every epoch.

@@ -87,23 +87,33 @@ impl Adjacency<'_> {
     /// Columns that the product kernel takes through the neighbours of a node at a time.
     pub const COLUMNS_PER_PASS: usize = 64;
 
-    /// `out ← Â·x`, nodes × columns each; or the first rows of it, as many as `out` has. Rows that x lacks
-    /// at its end count as zero.
+    /// `out ← Â·x`, nodes × columns each.
     ///
     /// Reads every row of x once per edge and writes every row of `out` once; no other memory of
     /// that size is touched.
     ///
     /// # Panics
-    /// If x or `out` has more rows than there are nodes, or they have different columns.
+    /// If x and `out` do not have one row per node and the same columns.
     pub fn multiply(&self, x: &Matrix<f32>, out: &mut Matrix<f32>) {
+        assert_eq!(x.rows(), self.rows.nodes(), "x needs one row per node");
+        assert_eq!(out.rows(), self.rows.nodes(), "its product needs one row per node");
+        self.multiply_first(x, out);
+    }
+
+    /// The first rows of `Â·x`, as many as `out` has. Rows that x lacks at its end count as zero.
+    ///
+    /// # Panics
+    /// If x or `out` has more rows than there are nodes, or they have different columns.
+    pub fn multiply_first(&self, x: &Matrix<f32>, out: &mut Matrix<f32>) {
         self.step(Step { a: 1.0, b: 0.0, c: 0.0 }, x, None, out);
     }
 
-    /// `out ← a·Â·x + c·z`, where x and `out` are as for [`Adjacency::multiply`] and z has at least the rows of `out`.
+    /// The first rows of `a·Â·x + c·z`, where x and `out` are as for [`Adjacency::multiply_first`] and z has at least the
+    /// rows of `out`.
     ///
     /// # Panics
-    /// As [`Adjacency::multiply`], or if z has fewer rows or other columns than `out`.
-    pub fn multiply_add(
+    /// As [`Adjacency::multiply_first`], or if z has fewer rows or other columns than `out`.
+    pub fn multiply_add_first(
         &self,
         a: f32,
         x: &Matrix<f32>,
@@ -196,7 +206,7 @@ mod tests {
             let (left, right) = (dot(&forward, &y), dot(&x, &back));
             assert!((left - right).abs() < 1e-4, "{operator}: {left} {right}");
             let mut sum = Matrix::zeros(5, 3);
-            adjacency.multiply_add(0.5, &x, 2.0, &y, &mut sum);
+            adjacency.multiply_add_first(0.5, &x, 2.0, &y, &mut sum);
             for k in 0..15 {
                 let expected = 0.5 * forward.as_slice()[k] + 2.0 * y.as_slice()[k];
                 assert!((sum.as_slice()[k] - expected).abs() < 1e-5);
@@ -221,8 +231,8 @@ mod tests {
                 let z = Matrix::from_fn(n, 5, |i, j| ((3 * i + j) % 4) as f32);
                 let padded = Matrix::from_fn(n, 5, |i, j| if i < known { x[(i, j)] } else { 0.0 });
                 let (mut whole, mut part) = (Matrix::zeros(n, 5), Matrix::zeros(rows, 5));
-                adjacency.multiply_add(0.5, &padded, 2.0, &z, &mut whole);
-                adjacency.multiply_add(0.5, &x, 2.0, &z, &mut part);
+                adjacency.multiply_add_first(0.5, &padded, 2.0, &z, &mut whole);
+                adjacency.multiply_add_first(0.5, &x, 2.0, &z, &mut part);
                 for (part, whole) in part.as_slice().iter().zip(whole.as_slice()) {
                     assert!(
                         (part - whole).abs() <= 1e-5 * whole.abs(),
