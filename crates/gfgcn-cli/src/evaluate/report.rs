@@ -170,8 +170,14 @@ impl Report {
                     format!(", until the validation part has not improved for {patience}"),
                 ),
             };
-            let at = training.learning_rate.map_or(String::new(), |rate| format!(" at {rate}"));
-            how.push(format!("Adam for {limit}{epochs}{at}{patience}"));
+            let own = |trained: &Trained| trained.model.learning_rate();
+            let mut rates: Vec<String> = self
+                .trained()
+                .map(|trained| training.learning_rate.unwrap_or_else(|| own(trained)).to_string())
+                .collect();
+            rates.sort();
+            rates.dedup();
+            how.push(format!("Adam for {limit}{epochs} at {}{patience}", rates.join(" and ")));
             // One run on each random or official split, many on a given one.
             if p.split == Origin::Given
                 && let Some(trained) = self.trained().next()

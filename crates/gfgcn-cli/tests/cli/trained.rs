@@ -61,9 +61,12 @@ fn all_models_stand_side_by_side_in_the_order_asked_for() {
     );
     assert!(sandbox.snapshot().is_empty(), "--no-cache keeps nothing");
     let text = sandbox.ok(&format!("{arguments} --epochs 3"));
-    for part in
-        ["Adam for 3 epochs at 0.01", "12 models fitted, 36 models trained in", "K=2", "K=4"]
-    {
+    for part in [
+        "Adam for 3 epochs at 0.01 and 0.2",
+        "12 models fitted, 36 models trained in",
+        "K=2",
+        "K=4",
+    ] {
         assert!(text.contains(part), "{part:?} is missing in {text}");
     }
     assert!(text.contains("Steps of DGC and gfDGC overshoot where K < T."), "{text}");
@@ -183,7 +186,7 @@ fn a_given_split_is_run_with_many_seeds() {
     let other = sandbox.json(&format!("{arguments} --runs 3 --seed 100"));
     assert_eq!(other["results"][0]["trained"]["from_cache"], 0);
     let text = sandbox.ok(&format!("{arguments} --runs 3"));
-    assert!(text.contains("Adam for 5 epochs; 3 runs with different seeds"), "{text}");
+    assert!(text.contains("Adam for 5 epochs at 0.01; 3 runs with different seeds"), "{text}");
 }
 
 /// Every option that says how to train changes what comes out.
