@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from math import ceil, floor, log10
+
+from runner.chart import text
 
 WIDTH, HEIGHT, LEFT, TOP, GAP, BOTTOM = 250, 170, 64, 66, 84, 52
 
@@ -88,6 +89,3 @@ def short(value) -> str:
             return f"{value // size} {unit}"
     return f"{value:g}"
 
-
-def text(x, y, words, kind="", anchor="start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>'

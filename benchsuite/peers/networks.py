@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 import sparse_linear
 import torch
+from contestant import THREADS
+from problem import accuracy, load, load_splits
 from torch.nn import functional
 from torch_geometric.nn import GATConv, GCNConv
 
@@ -53,14 +55,16 @@ class Gat(torch.nn.Module):
 
 
 class Setup:
-    """The data of a problem as tensors, and new networks on them."""
+    """The first split of a problem as tensors, and new networks on it."""
 
-    def __init__(self, problem, sparse: bool):
+    def __init__(self, data: str, splits: str, features: str):
+        torch.set_num_threads(THREADS)
+        problem, self.split = load(data), load_splits(splits)[0]
         self.edges = torch.from_numpy(np.stack(problem.adjacency.nonzero()).astype(np.int64))
-        self.labels = torch.from_numpy(problem.labels)
+        self.labels, self.train = torch.from_numpy(problem.labels), torch.from_numpy(self.split.train)
         self.columns, self.classes = problem.features.shape[1], problem.classes
-        self.stored = sp.csr_array(problem.features) if sparse else None
-        if sparse:
+        self.stored = sp.csr_array(problem.features) if features == "sparse" else None
+        if self.stored is not None:
             self.features, self.drop = sparse_linear.to_csr_tensor(self.stored), sparse_linear.dropout
         else:
             self.features, self.drop = torch.from_numpy(problem.features), functional.dropout
@@ -71,13 +75,17 @@ class Setup:
             model.conv1.lin = sparse_linear.SparseLinear(model.conv1.lin, self.stored)
         return model, torch.optim.Adam(model.groups(), lr=0.01)
 
-    def epoch(self, model, optimizer, train) -> None:
+    def epoch(self, model, optimizer) -> None:
         optimizer.zero_grad()
         scores = model(self.features, self.edges)
-        functional.cross_entropy(scores[train], self.labels[train]).backward()
+        functional.cross_entropy(scores[self.train], self.labels[self.train]).backward()
         optimizer.step()
 
     def scores(self, model):
         model.eval()
         with torch.no_grad():
             return model(self.features, self.edges).numpy()
+
+    def check(self, scores) -> dict:
+        test = self.split.test
+        return {"check": {"accuracy": accuracy(scores[test], self.labels.numpy()[test])}}

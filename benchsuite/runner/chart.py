@@ -64,7 +64,7 @@ def draw(bars: list) -> str:
 
 
 def text(x, y, words, kind="", anchor="start") -> str:
-    return f'<text x="{x:.1f}" y="{y}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def line(x, top, bottom, kind) -> str:

@@ -23,6 +23,10 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
     for subject in subjects {
         let other_settings =
             if wants(Part::Differences) { differences::missing(lab, subject) } else { Vec::new() };
+        let times = match subject.which {
+            Which::PubMed if wants(Part::Time) => time::missing(lab, subject),
+            _ => Vec::new(),
+        };
         let spread = spreads.iter().any(|of_spread| of_spread.which == subject.which);
         for model in Model::ALL {
             let mut cells = Vec::new();
@@ -40,11 +44,10 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
             let others = other_settings.iter().filter(|(of_model, ..)| *of_model == model);
             cells.extend(others.map(|&(_, depth, rounds)| (depth, rounds)));
             total += seconds(lab, subject, model, &cells, subject.splits.len());
-        }
-        if wants(Part::Time) && subject.which == Which::PubMed {
-            for (model, depth) in time::missing(lab, subject) {
-                total += seconds(lab, subject, model, &[(depth, 1.0)], 1);
-            }
+            // These run alone, each on all threads.
+            let alone = times.iter().filter(|(of_model, _)| *of_model == model);
+            let alone: Vec<(usize, f64)> = alone.map(|&(_, depth)| (depth, 1.0)).collect();
+            total += seconds(lab, subject, model, &alone, 1);
         }
         if wants(Part::Ablation) {
             let (baseline, training, runs) = ablation::missing(lab, subject);

@@ -145,7 +145,6 @@ fn trial(
     workers: usize,
     context: &Context,
 ) -> Result<Duration> {
-    let share = Share::of(workers);
     let one = || -> Result<Duration> {
         let mut ends = Vec::new();
         trainer.train_watched(split, seed, context, &mut |_| ends.push(Instant::now()))?;
@@ -153,11 +152,5 @@ fn trial(
         // stopped before the last.
         Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() as u32 - 1))
     };
-    std::thread::scope(|scope| {
-        let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || share.run(one)).ok();
-        let others: Vec<_> = (1..workers).filter_map(spawn).collect();
-        let mine = share.run(one);
-        others.into_iter().for_each(|thread| drop(thread.join()));
-        mine
-    })
+    Share::of(workers).run_all(one).pop().expect("at least one worker")
 }

@@ -209,19 +209,7 @@ impl Comparison<'_> {
             }
             Ok(())
         };
-        let share = Share::of(workers);
-        std::thread::scope(|scope| -> Result<()> {
-            // Where the system has no more threads to give, those that there are do all of it.
-            let spawn =
-                |_| std::thread::Builder::new().spawn_scoped(scope, || share.run(work)).ok();
-            let others: Vec<_> = (1..workers).filter_map(spawn).collect();
-            let mine = share.run(work);
-            let joined = others.into_iter().map(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            first_failure(joined.chain([mine]))
-        })?;
+        first_failure(Share::of(workers).run_all(work).into_iter())?;
         Ok(finished.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -245,6 +233,22 @@ impl Share {
     /// To be asked for where the work is handed out: a new thread belongs to no pool.
     fn of(workers: usize) -> Self {
         Share { workers, threads: rayon::current_num_threads() / workers }
+    }
+
+    /// Has every worker do the same work, each on its share of the threads; the results, the caller's last.
+    fn run_all<R: Send>(self, work: impl Fn() -> R + Sync) -> Vec<R> {
+        let one = || self.run(&work);
+        std::thread::scope(|scope| {
+            // Where the system has no more threads to give, those that there are do all of it.
+            let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, one).ok();
+            let others: Vec<_> = (1..self.workers).filter_map(spawn).collect();
+            let mine = one();
+            let joined = others.into_iter().map(|thread| match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            joined.chain([mine]).collect()
+        })
     }
 
     /// Runs the work of one worker on threads of its own; of a single worker on the current ones.
