@@ -10,7 +10,7 @@ use gfgcn::context::Context;
 use gfgcn_baselines::Cache;
 use gfgcn_datasets::{folder, open};
 use gfgcn_paper::report::write;
-use gfgcn_paper::{Lab, Part, Scope, Subject, Which, estimate, run as experiments};
+use gfgcn_paper::{Lab, Part, Scope, Subject, Which, estimate, processor, run as experiments};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -92,7 +92,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let mut report = progress::show_parts(output, "reading", |context| {
         experiments(&lab(context), &subjects, &parts)
     })?;
-    report.about = about(scope, &arguments.graphs);
+    let restricted_to: &[Subject] = if arguments.graphs.is_empty() { &[] } else { &subjects };
+    report.about = about(scope, restricted_to);
     let left_out = |which: &Which| format!("{} was not found and is left out.", which.title());
     report.remarks.extend(missing.iter().map(left_out));
     if arguments.finished {
@@ -146,7 +147,7 @@ fn subjects(asked_for: &[Which], global: &Global) -> Result<(Vec<Subject>, Vec<W
 }
 
 /// What was run, where and when.
-fn about(scope: Scope, graphs: &[Which]) -> Vec<String> {
+fn about(scope: Scope, restricted_to: &[Subject]) -> Vec<String> {
     let mut what = match scope {
         Scope::Quick => {
             "Quick: networks at shallow depths with three runs, everything else in full."
@@ -154,8 +155,8 @@ fn about(scope: Scope, graphs: &[Which]) -> Vec<String> {
         Scope::Full => "Full: every model at every depth.",
     }
     .to_owned();
-    if !graphs.is_empty() {
-        let titles: Vec<&str> = graphs.iter().map(|which| which.title()).collect();
+    if !restricted_to.is_empty() {
+        let titles: Vec<&str> = restricted_to.iter().map(|subject| subject.which.title()).collect();
         what += &format!(" Restricted to {}.", titles.join(", "));
     }
     let threads = count(rayon::current_num_threads(), "thread", "threads");
@@ -164,13 +165,6 @@ fn about(scope: Scope, graphs: &[Which]) -> Vec<String> {
         format!("gfgcn {} on {} ({threads}).", env!("CARGO_PKG_VERSION"), processor()),
         format!("Written on {}.", today()),
     ]
-}
-
-fn processor() -> String {
-    let description = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = description.lines().find(|line| line.starts_with("model name"));
-    let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim().to_owned());
-    name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
 /// The date, as year, month and day.

@@ -44,8 +44,8 @@ fn training() -> Training {
     Training { epochs: EPOCHS, ..Training::default() }
 }
 
-/// What is trained, and how many runs of it are not known; all of them, as long as λ is not.
-pub(crate) fn missing(lab: &Lab<'_>, subject: &Subject) -> (Baseline, Training, usize) {
+/// What is trained, and how many runs of it are not known at each depth; all of them, as long as λ is not.
+pub(crate) fn missing(lab: &Lab<'_>, subject: &Subject) -> (Baseline, Training, Vec<usize>) {
     let known = Lab { only_finished: true, ..lab.clone() };
     let chosen = known.fit("λ by depth", subject, &subject.splits, &filters(), ridge());
     let splits = &subject.splits[..runs(lab.scope)];
@@ -57,7 +57,7 @@ pub(crate) fn missing(lab: &Lab<'_>, subject: &Subject) -> (Baseline, Training, 
             lab.comparison(subject, splits, vec![model], training()).known(lab.cache).missing()
         }
     };
-    let runs = chosen.into_iter().flatten().map(missing).sum();
+    let runs = chosen.into_iter().flatten().map(missing).collect();
     (model(filters()[0], 1.0), training(), runs)
 }
 

@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 pub struct Accuracies {
     which: Which,
     cells: BTreeMap<(Model, usize), Vec<f64>>,
+    /// How many runs of a cell diverged, where any did.
+    diverged: BTreeMap<(Model, usize), usize>,
 }
 
 impl Accuracies {
@@ -55,7 +57,7 @@ impl Accuracies {
         let fits = lab.fit(what, subject, &subject.splits, &filters, ridge())?;
         let finished = places.into_iter().zip(fits);
         let cells = finished.filter_map(|(place, fits)| Some((place, fits?.accuracies)));
-        Ok(Accuracies { which: subject.which, cells: cells.collect() })
+        Ok(Accuracies { which: subject.which, cells: cells.collect(), diverged: BTreeMap::new() })
     }
 
     /// Adds those of a model at a depth, if it is trained and to be run there.
@@ -73,6 +75,10 @@ impl Accuracies {
         let splits = subject.splits_of(lab.scope, model, depth);
         let what = format!("{}, K = {depth}", model.name());
         let runs = lab.train(&what, subject, splits, baseline, Training::default())?;
+        let diverged = runs.iter().filter(|run| run.diverged.is_some()).count();
+        if diverged > 0 {
+            self.diverged.insert((model, depth), diverged);
+        }
         if !runs.is_empty() {
             self.cells.insert((model, depth), runs.iter().map(|run| run.accuracy).collect());
         }
@@ -107,12 +113,32 @@ impl Accuracies {
         ranked(Table {
             id: format!("depth-{}", self.which.name()),
             title: format!("{title}: accuracy by depth"),
-            text: format!("Mean test accuracy on {title}. {}", protocol(scope)),
+            text: format!(
+                "Mean test accuracy on {title}. {}{}",
+                protocol(scope),
+                self.divergences()
+            ),
             rows_are: "model".into(),
             columns: DEPTHS.iter().map(|depth| format!("K = {depth}")).collect(),
             unit: Unit::Percent,
             rows: rows.collect(),
         })
+    }
+
+    /// Which runs diverged, and what that means for their cells.
+    fn divergences(&self) -> String {
+        if self.diverged.is_empty() {
+            return String::new();
+        }
+        let cells = self.diverged.iter().map(|(place @ (model, depth), diverged)| {
+            let runs = self.cells[place].len();
+            format!("{} at K = {depth} ({diverged} of {runs})", model.name())
+        });
+        format!(
+            " Runs whose loss was not a finite number any more count with what they predict, the first class for every \
+             node: {}.",
+            cells.collect::<Vec<_>>().join(", ")
+        )
     }
 
     fn panel(&self) -> Panel {

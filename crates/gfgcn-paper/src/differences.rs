@@ -41,15 +41,22 @@ pub(crate) fn tables(
     cases().iter().map(|case| case.table(lab, subjects, published)).collect()
 }
 
-/// What is to be trained for these tables, by model and depth, with how many times as long as one usual run that takes.
-pub(crate) fn missing(lab: &Lab<'_>, subject: &Subject) -> Vec<(Model, usize, f64)> {
+/// What is to be trained for these tables, by model and depth, with how many times as long as one usual run that takes;
+/// the report's own way, too, if nothing else runs it.
+pub(crate) fn missing(
+    lab: &Lab<'_>,
+    subject: &Subject,
+    usual_too: bool,
+) -> Vec<(Model, usize, f64)> {
     /// Every epoch also scores the validation part, and has no backward pass for it.
     const LOOKING: f64 = 1.5;
     let mut missing = Vec::new();
     for case in cases() {
-        let settings = case.settings.iter().flat_map(|s| case.depths.iter().map(move |&d| (s, d)));
-        for (setting, depth) in settings {
-            if let Way::Trained(baseline, training) = (setting.at)(depth) {
+        for &depth in case.depths {
+            let usual = usual_too.then(|| case.usual_way(depth));
+            let others = case.settings.iter().map(|setting| (setting.at)(depth));
+            for way in others.chain(usual) {
+                let Way::Trained(baseline, training) = way else { continue };
                 let splits = &subject.splits[..TRIED];
                 let longer = if training.patience.is_some() { LOOKING } else { 1.0 };
                 let rounds = rounds_of(lab, subject, splits, baseline, training);
@@ -103,11 +110,14 @@ impl Case {
 
     /// As in the other tables, of which these are runs.
     fn usual(&self, lab: &Lab<'_>, subject: &Subject, depth: usize) -> Result<Vec<f64>> {
-        let way = match self.model.at(depth) {
+        accuracies(lab, subject, self.model, depth, "the usual way", self.usual_way(depth))
+    }
+
+    fn usual_way(&self, depth: usize) -> Way {
+        match self.model.at(depth) {
             Method::Trained(baseline) => Way::Trained(baseline, Training::default()),
             _ => Way::Solved(crate::subject::ridge()),
-        };
-        accuracies(lab, subject, self.model, depth, "the usual way", way)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::lab::Lab;
 use crate::part::Part;
-use crate::subject::{Model, Subject, Which};
+use crate::subject::{Model, Subject};
 use crate::{ablation, differences, stability, time};
 use gfgcn::split::Split;
 use gfgcn_baselines::{Baseline, Method, Training};
@@ -21,11 +21,15 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
     let spreads = if wants(Part::Stability) { stability::shown(lab.scope, subjects) } else { &[] };
     let mut total = 0.0;
     for subject in subjects {
-        let other_settings =
-            if wants(Part::Differences) { differences::missing(lab, subject) } else { Vec::new() };
-        let times = match subject.which {
-            Which::PubMed if wants(Part::Time) => time::missing(lab, subject),
-            _ => Vec::new(),
+        let other_settings = if wants(Part::Differences) {
+            differences::missing(lab, subject, !accuracies)
+        } else {
+            Vec::new()
+        };
+        let times = if wants(Part::Time) && Part::Time.is_about(subject.which) {
+            time::missing(lab, subject)
+        } else {
+            Vec::new()
         };
         let spread = spreads.iter().any(|of_spread| of_spread.which == subject.which);
         for model in Model::ALL {
@@ -52,10 +56,12 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
         if wants(Part::Ablation) {
             let (baseline, training, runs) = ablation::missing(lab, subject);
             let comparison = lab.comparison(subject, &subject.splits, vec![baseline], training);
-            if runs > 0
+            let rounds = runs.iter().map(|&runs| comparison.rounds(baseline, runs, &lab.context));
+            let rounds: usize = rounds.sum();
+            if rounds > 0
                 && let Some(run) = comparison.estimate_run(baseline, &lab.context)
             {
-                total += run.as_secs_f64() * comparison.rounds(baseline, runs, &lab.context) as f64;
+                total += run.as_secs_f64() * rounds as f64;
             }
         }
     }

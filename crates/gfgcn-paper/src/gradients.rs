@@ -70,8 +70,9 @@ pub(crate) fn by_depth(lab: &Lab<'_>, subject: &Subject) -> Result<Figure> {
         id: "gradients".into(),
         title: "First gradients and training losses by depth".into(),
         text: format!(
-            "{}, first split, logistic regression on filtered features: the density of the entries of the \
-             gradient of W in the first epoch, and the loss of every epoch. As filters get deeper, the gradients \
+            "{}, first split, logistic regression on filtered features with the paper's learning rate of \
+             {LEARNING_RATE}: the density of the entries of the gradient of W in the first epoch, and the loss of every \
+             epoch. As filters get deeper, the gradients \
              of SGC and SSGC shrink and training stalls; those of DGC hardly depend on K once K > T = 5.27.",
             subject.which.title()
         ),
@@ -89,7 +90,7 @@ pub(crate) fn by_time(lab: &Lab<'_>, subject: &Subject) -> Result<Figure> {
         id: "gradients-of-dgc".into(),
         title: "First gradients and training losses of DGC as T grows".into(),
         text: format!(
-            "{}, first split, {STEPS} steps. A longer diffusion smooths more: DGC escapes the vanishing gradient by its \
+            "{}, first split, {STEPS} steps, learning rate {LEARNING_RATE}. A longer diffusion smooths more: DGC escapes the vanishing gradient by its \
              small T, not by its form.",
             subject.which.title()
         ),

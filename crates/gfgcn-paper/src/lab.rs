@@ -47,6 +47,8 @@ struct FitsKey<'a> {
     filter: Filter,
     ridge: Ridge,
     splits: Vec<SplitKey>,
+    /// What computes it, besides the crates below: the design, the objective.
+    source: &'static str,
 }
 
 impl Lab<'_> {
@@ -62,7 +64,8 @@ impl Lab<'_> {
     ) -> Result<Vec<Option<Fits>>> {
         let key = |filter: Filter| {
             let splits = splits.iter().map(SplitKey::new).collect();
-            FitsKey { data: &subject.key, filter, ridge, splits }
+            let source = include_str!("lab.rs");
+            FitsKey { data: &subject.key, filter, ridge, splits, source }
         };
         let mut known: Vec<Option<Fits>> =
             filters.iter().map(|&filter| self.cache?.get(&key(filter))).collect();

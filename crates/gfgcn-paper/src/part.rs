@@ -55,6 +55,29 @@ impl Part {
         }
     }
 
+    /// The graph that the paper shows this part on, where it is only one.
+    fn only_on(self) -> Option<Which> {
+        match self {
+            Part::Time => Some(Which::PubMed),
+            Part::Gradients | Part::Scale => Some(Which::Cora),
+            _ => None,
+        }
+    }
+
+    /// Whether a graph has this part.
+    pub(crate) fn is_about(self, which: Which) -> bool {
+        self.only_on().is_none_or(|only| only == which)
+    }
+
+    /// What to say if the graph of this part is not there.
+    fn left_out(self, subjects: &[Subject]) -> Option<String> {
+        let which = self.only_on()?;
+        let is_there = subjects.iter().any(|subject| subject.which == which);
+        let title = which.title();
+        (!is_there)
+            .then(|| format!("The part “{self}” is about {title}, which is not among the graphs."))
+    }
+
     fn name(self) -> &'static str {
         match self {
             Part::Overall => "overall",
@@ -86,7 +109,7 @@ impl FromStr for Part {
     }
 }
 
-/// Runs the experiments of some parts on some graphs. `about` and `remarks` of the report are left to be filled in.
+/// Runs the experiments of some parts on some graphs. `about` of the report is left to be filled in.
 ///
 /// # Errors
 /// Whatever an experiment meets.
@@ -106,18 +129,18 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
             figures.push(accuracy::figure(&accuracies));
         }
     }
-    let find = |which: Which| subjects.iter().find(|subject| subject.which == which);
-    if let Some(pubmed) = find(Which::PubMed).filter(|_| wants(Part::Time)) {
+    // The graph of a part that is shown on one only.
+    let subject_of =
+        |part: Part| subjects.iter().find(|subject| wants(part) && part.is_about(subject.which));
+    if let Some(pubmed) = subject_of(Part::Time) {
         tables.extend(time::tables(lab, pubmed, &published)?);
     }
-    if let Some(cora) = find(Which::Cora) {
-        if wants(Part::Gradients) {
-            figures.push(gradients::by_depth(lab, cora)?);
-            figures.push(gradients::by_time(lab, cora)?);
-        }
-        if wants(Part::Scale) {
-            figures.push(scale::figure(cora, &lab.context)?);
-        }
+    if let Some(cora) = subject_of(Part::Gradients) {
+        figures.push(gradients::by_depth(lab, cora)?);
+        figures.push(gradients::by_time(lab, cora)?);
+    }
+    if let Some(cora) = subject_of(Part::Scale) {
+        figures.push(scale::figure(cora, &lab.context)?);
     }
     if wants(Part::Ablation) {
         figures.push(ablation::figure(lab, subjects)?);
@@ -130,5 +153,6 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
     if wants(Part::Differences) {
         tables.extend(differences::tables(lab, subjects, &published)?);
     }
-    Ok(Report { about: Vec::new(), remarks: Vec::new(), tables, figures })
+    let remarks = parts.iter().filter_map(|part| part.left_out(subjects)).collect();
+    Ok(Report { about: Vec::new(), remarks, tables, figures })
 }

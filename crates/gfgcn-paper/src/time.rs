@@ -2,14 +2,15 @@
 
 use crate::accuracy::ranked;
 use crate::lab::Lab;
+use crate::machine::processor;
 use crate::published::Published;
 use crate::report::{Cell, Row, Table, Unit};
 use crate::subject::{Model, Scope, Subject, ridge};
-use gfgcn::Result;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::head::Objective;
 use gfgcn::metrics::Summary;
-use gfgcn_baselines::{DataKey, Trainer, Training};
+use gfgcn::{Result, Ridge};
+use gfgcn_baselines::{DataKey, SplitKey, Trainer, Training};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -41,6 +42,10 @@ struct TimeKey<'a> {
     data: &'a DataKey,
     model: Model,
     depth: usize,
+    split: SplitKey,
+    ridge: Ridge,
+    /// Times are of a machine.
+    processor: String,
     threads: usize,
     /// What computes it, besides the crates below.
     source: &'static str,
@@ -121,8 +126,16 @@ pub(crate) fn missing(lab: &Lab<'_>, subject: &Subject) -> Vec<(Model, usize)> {
 }
 
 fn key(subject: &Subject, model: Model, depth: usize) -> TimeKey<'_> {
-    let threads = rayon::current_num_threads();
-    TimeKey { data: &subject.key, model, depth, threads, source: include_str!("time.rs") }
+    TimeKey {
+        data: &subject.key,
+        model,
+        depth,
+        split: SplitKey::new(&subject.splits[0]),
+        ridge: ridge(),
+        processor: processor(),
+        threads: rayon::current_num_threads(),
+        source: include_str!("time.rs"),
+    }
 }
 
 fn seconds(

@@ -8,7 +8,9 @@ use gfgcn::data::Dataset;
 use gfgcn_baselines::Cache;
 use gfgcn_data::npz;
 use gfgcn_paper::report::{Panel, Report};
-use gfgcn_paper::{Accuracies, DEPTHS, Lab, Model, Part, Published, Scope, Subject, Which, run};
+use gfgcn_paper::{
+    Accuracies, DEPTHS, Lab, Model, Part, Published, Scope, Subject, Which, estimate, run,
+};
 use published::published;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -139,6 +141,37 @@ fn unfinished_work_is_left_out() {
     // A closed form at seven depths, a network at three, on some of the splits, the best of each, and the network at
     // K = 8 beside other settings.
     assert_eq!(cells(&unfinished()), 7 + 3 + 2 + 1);
+}
+
+/// Nothing is tried for what is known, not to be run, or in closed form.
+#[test]
+fn an_estimate_is_about_what_is_to_be_trained() {
+    let subjects = [subject(Which::Cora).unwrap()];
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::new(folder.path(), "test");
+    let estimated = |scope: Scope, only_finished: bool, parts: &[Part]| {
+        let context = Context::default();
+        let lab = Lab { scope, cache: Some(&cache), only_finished, context };
+        estimate(&lab, &subjects, parts).as_secs_f64()
+    };
+    assert_eq!(estimated(Scope::Full, true, &Part::ALL), 0.0);
+    assert_eq!(estimated(Scope::Full, false, &[Part::Scale]), 0.0);
+    assert_eq!(estimated(Scope::Full, false, &[Part::Time]), 0.0, "which is about PubMed");
+    let depth = estimated(Scope::Quick, false, &[Part::Depth]);
+    assert!(depth > 0.0);
+    // Five networks at seven depths, most on twenty splits, against three depths and three splits.
+    assert!(estimated(Scope::Full, false, &[Part::Depth]) > 10.0 * depth);
+    assert!(estimated(Scope::Full, false, &[Part::Differences]) > 0.0);
+}
+
+#[test]
+fn a_part_that_is_about_another_graph_says_so() {
+    let subjects = [subject(Which::Cora).unwrap()];
+    let scope = Scope::Quick;
+    let lab = Lab { scope, cache: None, only_finished: true, context: Context::default() };
+    let report = run(&lab, &subjects, &[Part::Time]).unwrap();
+    assert!(report.tables.is_empty() && report.figures.is_empty());
+    assert_eq!(report.remarks, ["The part “time” is about PubMed, which is not among the graphs."]);
 }
 
 /// What the paper says about Figure 1, on the curves themselves.

@@ -3,15 +3,15 @@
 use super::{Comparison, Known, RUN_BYTES, Share, missing};
 use crate::model::Baseline;
 use crate::network::{Dual, Logistic, Parameter};
-use crate::train::{Trainer, Training};
-use gfgcn::Result;
+use crate::train::{Epoch, Trainer, Training};
 use gfgcn::context::Context;
 use gfgcn::features::Features;
 use gfgcn::filter::{Basis, Filter, Series};
 use gfgcn::split::Split;
+use gfgcn::{Error, Result};
 use std::time::{Duration, Instant};
 
-/// Epochs that are tried of each model; more of them, if these took next to no time.
+/// Epochs that are tried of each model; more of them, as long as these take next to no time.
 const TRIED: usize = 3;
 const MORE: usize = 30;
 const NEXT_TO_NONE: Duration = Duration::from_millis(50);
@@ -71,17 +71,11 @@ impl Comparison<'_> {
         };
         let splits = std::slice::from_ref(split);
         let workers = self.workers(model, runs, budget(context));
-        let try_epochs = |epochs: usize| -> Result<(Duration, Duration)> {
-            let training = Training { epochs, ..self.training };
-            let clock = Instant::now();
-            let trainer = Trainer::new(self.dataset, tried, training, splits, context)?;
-            let prepare = clock.elapsed() * products as u32;
-            Ok((prepare, trial(&trainer, split, self.seed, workers, context)?))
-        };
-        let (prepare, mut epoch) = try_epochs(TRIED)?;
-        if epoch < NEXT_TO_NONE / TRIED as u32 {
-            (_, epoch) = try_epochs(MORE)?;
-        }
+        let training = Training { epochs: MORE, ..self.training };
+        let clock = Instant::now();
+        let trainer = Trainer::new(self.dataset, tried, training, splits, context)?;
+        let prepare = clock.elapsed() * products as u32;
+        let epoch = trial(&trainer, split, self.seed, workers, context)?;
         Ok((prepare, epoch * self.training.epochs as u32))
     }
 
@@ -146,11 +140,20 @@ fn trial(
     context: &Context,
 ) -> Result<Duration> {
     let one = || -> Result<Duration> {
-        let mut ends = Vec::new();
-        trainer.train_watched(split, seed, context, &mut |_| ends.push(Instant::now()))?;
-        // Not the first, which is also the first to ask for its memory; impatient runs may have
-        // stopped before the last.
-        Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() as u32 - 1))
+        let (context, mut ends) = (context.child(), Vec::new());
+        let mut watch = |_: &Epoch| {
+            ends.push(Instant::now());
+            if ends.len() >= TRIED && ends[0].elapsed() >= NEXT_TO_NONE {
+                context.cancel().cancel();
+            }
+        };
+        match trainer.train_watched(split, seed, &context, &mut watch) {
+            Err(Error::Cancelled) | Ok(_) => {}
+            Err(other) => return Err(other),
+        }
+        // Not the first, which is also the first to ask for its memory; a run that diverges has none or one.
+        let epochs = ends.len().saturating_sub(1) as u32;
+        Ok(ends.last().map_or(Duration::ZERO, |&last| (last - ends[0]) / epochs.max(1)))
     };
     Share::of(workers).run_all(one).pop().expect("at least one worker")
 }

@@ -44,6 +44,8 @@ pub struct Run {
     pub accuracy: f64,
     /// One loss per epoch.
     pub losses: Vec<f64>,
+    /// The epoch in which it diverged, counted from 0, if it did.
+    pub diverged: Option<usize>,
     /// Seconds of the epochs.
     pub train_seconds: f64,
     /// Seconds of filtering the features, divided among the runs that share it.
@@ -67,6 +69,12 @@ impl ModelRuns {
     /// Mean accuracy and its spread, in percent.
     pub fn accuracy(&self) -> Summary {
         Summary::of(&self.runs.iter().map(|run| run.accuracy).collect::<Vec<_>>())
+    }
+
+    /// How many runs diverged, and the epoch of the first of them.
+    pub fn diverged(&self) -> Option<(usize, usize)> {
+        let epochs = self.runs.iter().filter_map(|run| run.diverged);
+        Some((epochs.clone().count(), epochs.min()?))
     }
 }
 
@@ -194,6 +202,7 @@ impl Comparison<'_> {
             let run = Run {
                 accuracy: test_accuracy(self.dataset.labels(), split, &predictions),
                 losses: trained.losses,
+                diverged: trained.diverged,
                 train_seconds: trained.train_time.as_secs_f64(),
                 prepare_seconds,
                 predict_seconds: trained.predict_time.as_secs_f64(),

@@ -135,13 +135,15 @@ impl<'a> Descent<'a> {
         let mut losses = Vec::new();
         let mut first_gradients = Vec::new();
         let mut validation = Vec::new();
+        let mut diverged = None;
         for number in 0..training.epochs {
             self.context.check()?;
             tape.rewind(Some(Key::of_run(seed).part(number as u64)), steps);
             let var = self.loss(&mut tape, &loss_rows);
             let loss = f64::from(tape.value(&var)[(0, 0)]);
             if !loss.is_finite() {
-                return Err(diverged(trainer.model, number));
+                diverged = Some(number);
+                break;
             }
             losses.push(loss);
             tape.backward(&var);
@@ -165,15 +167,20 @@ impl<'a> Descent<'a> {
         }
         let train_time = clock.elapsed();
         let clock = Instant::now();
-        if let Some(best) = best {
-            tape.set_parameters(&best.parameters);
+        let best = best.map(|best| best.parameters).filter(|parameters| !parameters.is_empty());
+        if let Some(parameters) = &best {
+            tape.set_parameters(parameters);
         }
-        let scores = reach.restored(self.scores(&mut tape)?);
-        if scores.as_slice().iter().any(|score| !score.is_finite()) {
-            return Err(diverged(trainer.model, losses.len()));
+        let mut scores = reach.restored(self.scores(&mut tape)?);
+        let finite = scores.as_slice().iter().all(|score| score.is_finite());
+        if !finite || (diverged.is_some() && best.is_none()) {
+            // The next update would leave no weight a number.
+            scores.as_mut_slice().fill(f64::NAN);
+            diverged = diverged.or(Some(losses.len()));
         }
         Ok(Trained {
             scores,
+            diverged,
             head: self.task.head.clone(),
             classes: self.task.classes.clone(),
             losses,
@@ -269,16 +276,6 @@ impl Best {
     fn is_long_ago(&self, epoch: usize) -> bool {
         epoch - self.epoch >= self.patience
     }
-}
-
-fn diverged(model: Baseline, epoch: usize) -> Error {
-    Error::Data(format!(
-        "training {} at depth {} diverged in epoch {}: its loss is not a finite number any more; \
-         use a smaller learning rate, or divide each node's features by their sum first",
-        model.name(),
-        model.depth(),
-        epoch + 1
-    ))
 }
 
 /// The classes that rows of scores stand for, as numbers of the dataset's classes.

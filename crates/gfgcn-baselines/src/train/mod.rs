@@ -37,8 +37,11 @@ pub struct Epoch {
 /// A trained model's scores, and how it got there.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// Nodes × score columns.
+    /// Nodes × score columns; not numbers where the training diverged and had no better weights to go back to.
     pub scores: Matrix<f64>,
+    /// The epoch, counted from 0, in which the loss was not a finite number any more: training stopped there. Its
+    /// number of epochs, if only the scores are not finite.
+    pub diverged: Option<usize>,
     /// The classes that have a training node.
     pub head: Head,
     /// Their numbers in the dataset.
@@ -56,7 +59,8 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// The predicted classes of some nodes, as numbers of the dataset's classes.
+    /// The predicted classes of some nodes, as numbers of the dataset's classes. Scores that are not numbers stand
+    /// for the first class, as in other libraries.
     pub fn predict(&self, nodes: &[usize]) -> Vec<u32> {
         predictions(&self.scores, &self.head, &self.classes, nodes.iter().copied())
     }
@@ -139,11 +143,12 @@ impl<'a> Trainer<'a> {
     /// Trains on a split; the context's observer is told after every epoch.
     ///
     /// The seed decides the initial weights and the dropouts; the same seed gives the same bits,
-    /// whatever the number of threads.
+    /// whatever the number of threads. A training that diverges is no error: deep networks do, and what they then
+    /// predict is what they are worth. See [`Trained::diverged`].
     ///
     /// # Errors
-    /// A training or validation node without a label, patience without a validation part, a loss
-    /// that is not finite any more, or that the work is cancelled.
+    /// A training or validation node without a label, patience without a validation part, or that the work is
+    /// cancelled.
     ///
     /// # Panics
     /// If the split is of other data, or features were filtered and it is none of the splits that

@@ -87,6 +87,8 @@ struct Trained {
     model: Baseline,
     runs: usize,
     from_cache: usize,
+    /// How many of the runs diverged: those predict the first class for every node.
+    diverged: usize,
 }
 
 #[derive(Serialize)]
@@ -324,7 +326,12 @@ impl Row {
             score: outcome.accuracy(),
             scores: outcome.runs.iter().map(|run| run.accuracy).collect(),
             lambda_median: None,
-            trained: Some(Trained { model, runs: outcome.runs.len(), from_cache: outcome.known }),
+            trained: Some(Trained {
+                model,
+                runs: outcome.runs.len(),
+                from_cache: outcome.known,
+                diverged: outcome.diverged().map_or(0, |(runs, _)| runs),
+            }),
             seconds: Seconds {
                 propagate: sum(|run| run.prepare_seconds),
                 fit: sum(|run| run.train_seconds),

@@ -41,5 +41,25 @@ pub(super) fn run(
     if let Some(problem) = cache.and_then(Cache::take_problem) {
         output.warn(format!("finished runs could not be kept: {problem}"));
     }
+    for outcome in &outcomes {
+        if let Some((runs, epoch)) = outcome.diverged() {
+            output.warn(diverged(comparison, outcome, runs, epoch));
+        }
+    }
     Ok(outcomes)
+}
+
+fn diverged(comparison: &Comparison<'_>, outcome: &ModelRuns, runs: usize, epoch: usize) -> String {
+    let counts = match comparison.training.patience {
+        Some(_) => "what was best before counts",
+        None => "what it predicts then counts, the same class for all nodes",
+    };
+    format!(
+        "training {} at depth {} diverged in {runs} of {}, first in epoch {}: its loss was not a finite number any more, \
+         and {counts}; use a smaller --learning-rate, or --row-normalize",
+        outcome.model.name(),
+        outcome.model.depth(),
+        count(outcome.runs.len(), "run", "runs"),
+        epoch + 1
+    )
 }

@@ -247,3 +247,26 @@ fn an_interrupted_training_is_taken_up_again() {
     let report = sandbox.json("evaluate cora --models gcn --depths 2 --splits 3");
     assert_eq!(from_cache(&report), 3, "{report}");
 }
+
+#[test]
+fn a_run_that_diverges_counts_and_is_named() {
+    let sandbox = Sandbox::new();
+    let arguments =
+        "evaluate cora --models sgc,gfsgc --depths 2 --splits 2 --no-cache --learning-rate 1e36";
+    let run = sandbox.run(&format!("{arguments} --json"));
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let expected = "training SGC at depth 2 diverged in 2 of 2 runs, first in epoch 3";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    assert!(run.stderr.contains("the same class for all nodes"), "{}", run.stderr);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["results"][0]["trained"]["diverged"], 2);
+    // The share of the first class among the test nodes, which are of the same shares as all nodes: 285 of 2485.
+    let accuracies = report["results"][0]["scores"].as_array().unwrap();
+    for accuracy in accuracies {
+        assert!((accuracy.as_f64().unwrap() - 100.0 * 285.0 / 2485.0).abs() < 0.1, "{accuracy}");
+    }
+    assert!(report["results"][1]["score"]["mean"].as_f64().unwrap() > 80.0);
+
+    let patient = sandbox.run(&format!("{arguments} --patience 200"));
+    assert!(patient.stderr.contains("what was best before counts"), "{}", patient.stderr);
+}
