@@ -76,7 +76,8 @@ pub(crate) fn evaluate<'py>(
             false => None,
         };
         let named: Vec<Design> = designs.iter().flatten().cloned().collect();
-        let evaluation = Evaluation { designs: named, splits, ridge, objective };
+        let evaluation =
+            Evaluation { designs: named, splits, ridge, objective, ..Evaluation::default() };
         Ok((evaluation.run(data, context)?, searched))
     })?;
     let mut found = found.iter();

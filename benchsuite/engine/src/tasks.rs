@@ -9,7 +9,7 @@ use gfgcn::driver::{Driver, Rows};
 use gfgcn::evaluation::{Evaluated, Evaluation};
 use gfgcn::filter::Filter;
 use gfgcn::graph::Operator;
-use gfgcn::head::{Head, Objective, Truth};
+use gfgcn::head::{Head, Truth};
 use gfgcn::linalg::multiply;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
@@ -151,7 +151,7 @@ pub(crate) fn sweep(data: &Path, splits: &Path) -> Result<()> {
             .collect::<gfgcn::Result<_>>()?,
         splits: read_splits(splits, &data)?,
         ridge: Ridge::default(),
-        objective: Objective::default(),
+        ..Evaluation::default()
     };
     serve(
         || Ok(evaluation.run(&data, &Context::default())?),

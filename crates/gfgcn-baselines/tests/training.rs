@@ -8,7 +8,6 @@ use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
 use gfgcn::filter::Filter;
 use gfgcn::graph::Graph;
-use gfgcn::head::Objective;
 use gfgcn::matrix::Matrix;
 use gfgcn::metrics::test_accuracy;
 use gfgcn::ridge::Selection;
@@ -125,7 +124,7 @@ fn descent_on_the_dual_converges_to_the_closed_form() {
         designs: vec![filter.into()],
         splits: splits.clone(),
         ridge,
-        objective: Objective::default(),
+        ..Evaluation::default()
     };
     let closed_form = evaluation.run(&data, &Context::default()).unwrap().remove(0);
     let training = Training { epochs: 8000, ..Training::default() };

@@ -5,7 +5,6 @@ use gfgcn::context::{Cancel, Context, Observer, Progress};
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
-use gfgcn::head::Objective;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::{Result, Ridge};
 use gfgcn_data::{Synthetic, SyntheticShape, npz};
@@ -216,7 +215,7 @@ fn the_graph_tells_what_the_features_do_not() {
         designs: filters.map(|(depth, tau)| Filter::ssgc(depth, tau).unwrap().into()).to_vec(),
         ridge: Ridge::default(),
         splits: splits.collect::<Result<_>>().unwrap(),
-        objective: Objective::default(),
+        ..Evaluation::default()
     };
     let outcomes = evaluation.run(&dataset, &Context::default()).unwrap();
     let [alone, near, wide, wider] = &outcomes[..] else { panic!("four filters") };

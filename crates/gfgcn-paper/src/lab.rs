@@ -4,7 +4,6 @@ use crate::subject::{Scope, Subject};
 use gfgcn::context::Context;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
-use gfgcn::head::Objective;
 use gfgcn::split::Split;
 use gfgcn::{Design, Result, Ridge};
 use gfgcn_baselines::{Baseline, Cache, Comparison, DataKey, Run, SplitKey, Training};
@@ -78,12 +77,8 @@ impl Lab<'_> {
         if !missing.is_empty() && !self.only_finished {
             self.begin(subject, what, missing.len() * splits.len());
             let designs = missing.into_iter().map(Design::from).collect();
-            let evaluation = Evaluation {
-                designs,
-                splits: splits.to_vec(),
-                ridge,
-                objective: Objective::default(),
-            };
+            let evaluation =
+                Evaluation { designs, splits: splits.to_vec(), ridge, ..Evaluation::default() };
             let results = evaluation.run(&subject.dataset, &self.context)?;
             let mut fresh = results.into_iter().map(|result| Fits {
                 filter: result.design.filter(),

@@ -7,7 +7,6 @@ use crate::published::Published;
 use crate::report::{Cell, Row, Table, Unit};
 use crate::subject::{Model, Scope, Subject, ridge};
 use gfgcn::evaluation::Evaluation;
-use gfgcn::head::Objective;
 use gfgcn::metrics::Summary;
 use gfgcn::{Result, Ridge};
 use gfgcn_baselines::{DataKey, SplitKey, Trainer, Training};
@@ -162,7 +161,7 @@ fn seconds(
                 designs,
                 splits: vec![split.clone()],
                 ridge: ridge(),
-                objective: Objective::default(),
+                ..Evaluation::default()
             };
             evaluation.run(dataset, &lab.context)?[0].times.fit
         };

@@ -8,7 +8,6 @@ use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
 use gfgcn::filter::{Filter, Tolerance};
 use gfgcn::graph::Graph;
-use gfgcn::head::Objective;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
@@ -133,7 +132,7 @@ fn the_closed_form_does_not_depend_on_the_scale() {
             designs: designs.to_vec(),
             splits: vec![split],
             ridge,
-            objective: Objective::default(),
+            ..Evaluation::default()
         };
         let results = evaluation.run(&data, &Context::default()).unwrap();
         results.into_iter().map(|result| result.predictions).collect::<Vec<_>>()

@@ -83,8 +83,8 @@ impl Classifier {
             let supervision = Supervision::of(lesson)?;
             let filtered = driver.run(0..1, context)?.remove(0);
             let validation = || filtered.of(supervision.validation);
-            let fitted =
-                ridge.fit(&supervision, filtered.of(supervision.train), validation, context)?;
+            let train = filtered.of(supervision.train);
+            let fitted = ridge.fit(&supervision, train, validation, true, context)?;
             let member = Member {
                 share: 1.0,
                 design: self.design.clone(),
@@ -95,6 +95,7 @@ impl Classifier {
             Ok(Model {
                 members: vec![member],
                 head: fitted.head,
+                calibration: fitted.calibration.expect("it was asked for"),
                 known: Known::new(dataset, designs),
                 provenance: Provenance {
                     dataset: dataset.name().to_owned(),

@@ -3,6 +3,7 @@
 //! Designs share passes over the graph, as many at a time as the memory allows; each split is solved on its own, and
 //! with a linear kernel all splits of a design are scored by one propagation, side by side.
 
+use crate::calibration::Calibrated;
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::Design;
@@ -24,7 +25,7 @@ const FILTERED_BYTES: u64 = 4 << 30;
 /// Designs to be compared on the same splits with the same ridge.
 ///
 /// Each comes out the same to the last bit whether it is alone or among others, and whatever memory is free.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Evaluation {
     /// The designs, each evaluated on every split.
     pub designs: Vec<Design>,
@@ -34,6 +35,8 @@ pub struct Evaluation {
     pub ridge: Ridge,
     /// What these should be good at; test nodes are judged by the same metric.
     pub objective: Objective,
+    /// Whether probabilities and prediction sets are judged, too.
+    pub calibrates: bool,
 }
 
 /// What one design achieved.
@@ -52,6 +55,8 @@ pub struct Evaluated {
     /// Predicted classes of the test nodes (class numbers of the dataset), one list per split in
     /// the order of its test part; empty where the targets are no classes.
     pub predictions: Vec<Vec<u32>>,
+    /// How well probabilities and prediction sets hold on the test nodes, if it was asked for.
+    pub calibrated: Option<Calibrated>,
     /// Where the time went.
     pub times: Times,
 }
@@ -253,10 +258,11 @@ impl Run<'_> {
             accuracies: Vec::new(),
             lambdas: fits.iter().map(|(fit, _)| fit.lambda).collect(),
             predictions: Vec::new(),
+            calibrated: self.evaluation.calibrates.then(Calibrated::default),
             times: Times { fit: fits.iter().map(|(_, time)| *time).sum(), ..Times::default() },
         };
         let splits = self.supervisions.iter().zip(&self.evaluation.splits);
-        for ((supervision, split), scores) in splits.zip(scores) {
+        for (((supervision, split), scores), (fit, _)) in splits.zip(scores).zip(&fits) {
             if self.dataset.targets().kind() == TargetKind::Classes {
                 let predict = |&node: &usize| supervision.predict(scores.row(node));
                 let predictions: Vec<u32> = split.test().iter().map(predict).collect();
@@ -267,6 +273,10 @@ impl Run<'_> {
                 Metric::Accuracy => *result.accuracies.last().expect("of this split"),
                 metric => shown(metric, test_score(supervision, split, &scores)?),
             });
+            if let (Some(judged), Some(calibration)) = (&mut result.calibrated, &fit.calibration) {
+                let (nodes, truth) = supervision.truth_of_test(split.test())?;
+                judged.add(calibration, &truth, nodes.iter().map(|&node| scores.row(node)));
+            }
         }
         result.times.predict = start.elapsed();
         Ok(result)
@@ -280,7 +290,8 @@ impl Run<'_> {
         let start = Instant::now();
         let (train, ridge) = (filtered.of(supervision.train), &self.ridge);
         let validation = || filtered.of(supervision.validation);
-        let fitted = ridge.fit(supervision, train, validation, self.context)?;
+        let fitted =
+            ridge.fit(supervision, train, validation, self.evaluation.calibrates, self.context)?;
         self.context.progress().advance();
         Ok((fitted, start.elapsed()))
     }

@@ -1,5 +1,6 @@
 //! From filtered rows to a solution: the closed form for one training problem.
 
+use crate::calibration::Calibration;
 use crate::context::Context;
 use crate::error::Result;
 use crate::head::{Head, Supervision};
@@ -22,16 +23,19 @@ pub(crate) struct Fitted {
     pub(crate) predictor: Predictor,
     /// What decodes its scores: the head of the supervision, with a threshold for sets of labels.
     pub(crate) head: Head,
+    /// Of its scores, if it was asked for.
+    pub(crate) calibration: Option<Calibration>,
 }
 
 impl Ridge {
     /// Chooses λ and solves on filtered training features (training nodes × features); `validation` gives those
-    /// of the validation nodes.
+    /// of the validation nodes. Calibrating needs left-out scores, which a given λ does not.
     pub(crate) fn fit(
         &self,
         supervision: &Supervision<'_>,
         train: Matrix<f64>,
         validation: impl FnOnce() -> Matrix<f64>,
+        calibrates: bool,
         context: &Context,
     ) -> Result<Fitted> {
         let Posed { kernel, problem, train } = self.pose(train, context)?;
@@ -53,11 +57,16 @@ impl Ridge {
         };
         let is_set = matches!(head, Head::Sets { .. });
         if let Some(lambda) = given.filter(|_| !is_set) {
-            let (targets, weights) = (targets.matrix(), targets.weights());
-            let solution =
-                problem.solve(targets, weights, self.intercept, lambda.recip(), context)?;
+            let (matrix, weights, xi) = (targets.matrix(), targets.weights(), lambda.recip());
+            let (solution, calibration) = if calibrates {
+                let (solution, left_out) =
+                    problem.solve_left_out(matrix, weights, self.intercept, xi, context)?;
+                (solution, Some(Calibration::new(targets, &left_out)))
+            } else {
+                (problem.solve(matrix, weights, self.intercept, xi, context)?, None)
+            };
             let predictor = predictor(solution)?;
-            return Ok(Fitted { kernel, lambda, selected: None, predictor, head });
+            return Ok(Fitted { kernel, lambda, selected: None, predictor, head, calibration });
         }
         let (matrix, weights) = (targets.matrix().clone(), targets.weights());
         let path = problem.path(matrix, weights, self.intercept, context)?;
@@ -80,10 +89,17 @@ impl Ridge {
                 (penalties[position], candidates[position])
             }
         };
-        if let Head::Sets { threshold, .. } = &mut head {
-            *threshold = targets.threshold(&path, xi, context)?;
+        let left_out = match calibrates || is_set {
+            true => Some(path.left_out(xi, context)?),
+            false => None,
+        };
+        if let (Head::Sets { threshold, .. }, Some(left_out)) = (&mut head, &left_out) {
+            *threshold = targets.threshold_of(left_out);
         }
+        let calibration =
+            left_out.filter(|_| calibrates).map(|left_out| Calibration::new(targets, &left_out));
         let predictor = predictor(path.solve(xi, context)?)?;
-        Ok(Fitted { kernel, lambda: given.unwrap_or(xi.recip()), selected, predictor, head })
+        let lambda = given.unwrap_or(xi.recip());
+        Ok(Fitted { kernel, lambda, selected, predictor, head, calibration })
     }
 }

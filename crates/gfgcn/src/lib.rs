@@ -44,6 +44,7 @@
 //! | use the parts alone | [`driver::Driver`], [`graph::Adjacency`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
 pub mod buffer;
+pub mod calibration;
 mod classifier;
 pub mod context;
 pub mod data;

@@ -7,7 +7,6 @@ use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
-use gfgcn::head::Objective;
 use gfgcn::metrics::Summary;
 use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
@@ -62,7 +61,7 @@ fn agrees_with_the_reference(name: &str) {
             designs: cells.iter().map(design).collect(),
             splits: splits(cells[0].splits),
             ridge: Ridge { selection, ..Ridge::default() },
-            objective: Objective::default(),
+            ..Evaluation::default()
         };
         let results = evaluation.run(&dataset, &Context::default()).unwrap();
         for (cell, result) in cells.iter().zip(results) {
@@ -119,7 +118,7 @@ fn the_public_split_gives_the_expected_accuracies() {
                 .to_vec(),
             splits: vec![dataset.split().unwrap().clone()],
             ridge: Ridge { selection: Selection::Validation, ..Ridge::default() },
-            objective: Objective::default(),
+            ..Evaluation::default()
         };
         let results = evaluation.run(&dataset, &Context::default()).unwrap();
         for (result, expected) in results.iter().zip(expected) {

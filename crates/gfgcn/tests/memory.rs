@@ -80,7 +80,7 @@ fn what_is_reserved_is_enough() {
                         designs: vec![design.clone(), Filter::sgc(2).unwrap().into()],
                         splits: vec![split.clone(); 3],
                         ridge,
-                        objective: Objective::default(),
+                        ..Evaluation::default()
                     };
                     check(&format!("evaluate: {what}"), threads, &|context| {
                         evaluation.run(data, context).map(drop)
@@ -152,6 +152,7 @@ fn every_target_and_metric_is_counted() {
                     splits: vec![split.clone(); 3],
                     ridge,
                     objective: objective.clone(),
+                    ..Evaluation::default()
                 };
                 check(&format!("evaluate: {what}"), threads, &|context| {
                     evaluation.run(data, context).map(drop)

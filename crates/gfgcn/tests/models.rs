@@ -108,9 +108,9 @@ fn the_tests_seal_files_as_the_library_does() {
 fn another_version_is_told_from_damage() {
     for file in [linear(), rbf()] {
         let mut parts = Parts::of(&file).unwrap();
-        parts.header = parts.header.replace("\"schema\":4", "\"schema\":5");
+        parts.header = parts.header.replace("\"schema\":5", "\"schema\":6");
         let message = error(&parts.seal());
-        assert!(message.contains("version 5") && message.contains("newer"), "{message}");
+        assert!(message.contains("version 6") && message.contains("newer"), "{message}");
         // The first version, as it was written.
         parts.header =
             r#"{"schema":1,"filter":{"kind":"sgc","depth":2},"options":{},"checksum":""}"#
@@ -122,7 +122,7 @@ fn another_version_is_told_from_damage() {
         parts.header = r#"{"schema":77,"new":[],"checksum":""}"#.to_owned();
         parts.tensors.clear();
         let message = error(&parts.seal());
-        assert!(message.contains("version 77") && message.contains("reads version 4"), "{message}");
+        assert!(message.contains("version 77") && message.contains("reads version 5"), "{message}");
     }
 }
 
@@ -164,7 +164,7 @@ fn files_that_are_no_models_are_refused() {
         (empty(r#"{"__metadata__":{"format":"pt"}}"#), "no gfgcn header"),
         (empty(r#"{"__metadata__":{"gfgcn":"[]"}}"#), "header cannot be read"),
         (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":-1}"}}"#), "header cannot be read"),
-        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":4}"}}"#), "header cannot be read"),
+        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":5}"}}"#), "header cannot be read"),
     ] {
         let message = error(&file);
         assert!(message.contains(fragment) && message.contains("not a gfgcn model"), "{message}");
@@ -246,6 +246,33 @@ const LINEAR: &[Forgery] = &[
         "3 columns do not belong to ssgc:depth=3,tau=0.05 + sgc:depth=2, which has 6",
     ),
     ("spaces", |parts| header(parts, "\"lambda\":", "\"lambda\": "), "checksum does not match"),
+    (
+        "calibration of others",
+        |parts| {
+            header(
+                parts,
+                "\"link\":{\"kind\":\"softmax\",",
+                "\"link\":{\"kind\":\"identity\",\"x\":0,",
+            )
+        },
+        "does not belong to what is predicted",
+    ),
+    ("sharpness", |parts| header(parts, "\"sharpness\":", "\"sharpness\":-"), "does not belong"),
+    (
+        "misfits in no order",
+        |parts| misfits(parts)[..8].copy_from_slice(&7f64.to_le_bytes()),
+        "tensor misfits.0 is not in order",
+    ),
+    (
+        "negative misfits",
+        |parts| misfits(parts)[..8].copy_from_slice(&(-1f64).to_le_bytes()),
+        "tensor misfits.0 is not in order",
+    ),
+    (
+        "no misfits",
+        |parts| parts.tensors.retain(|tensor| tensor.name != "misfits.0"),
+        "tensor misfits.0 is missing",
+    ),
     ("kernel", |parts| header(parts, "\"linear\"", "\"rbf:gamma=1\""), "0.coefficients is missing"),
 ];
 
@@ -286,6 +313,10 @@ const RBF: &[Forgery] = &[
 
 fn set(parts: &mut Parts, name: &str, value: f64) {
     parts.tensor(name).bytes[..8].copy_from_slice(&value.to_le_bytes());
+}
+
+fn misfits(parts: &mut Parts) -> &mut [u8] {
+    &mut parts.tensors.iter_mut().find(|tensor| tensor.name == "misfits.0").unwrap().bytes
 }
 
 fn remove(parts: &mut Parts, name: &str) {

@@ -10,7 +10,6 @@ use gfgcn::evaluation::Evaluation;
 use gfgcn::features::Features;
 use gfgcn::filter::Filter;
 use gfgcn::graph::{Graph, Operator};
-use gfgcn::head::Objective;
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::Selection;
@@ -87,7 +86,7 @@ fn threads_change_no_bit() {
                 designs: designs(&["dgc:depth=8", "sgc:depth=2"]),
                 splits: splits.clone(),
                 ridge: ridge("rbf"),
-                objective: Objective::default(),
+                ..Evaluation::default()
             };
             for result in evaluation.run(&dataset, &context).unwrap() {
                 all.extend(result.accuracies.iter().map(|a| a.to_bits()));
@@ -245,7 +244,7 @@ fn company_and_memory_change_no_bit() {
             designs: designs(texts),
             splits: vec![split.clone()],
             ridge: Ridge::default(),
-            objective: Objective::default(),
+            ..Evaluation::default()
         };
         let together = found(&evaluation(&all), &dataset, u64::MAX);
         let alone: Vec<_> =
@@ -279,7 +278,7 @@ fn fit_then_predict_gives_the_labels_that_evaluate_scored() {
             let designs = designs(&["sgc:depth=2", "sgc:depth=128", "ssgc:depth=8"]);
             let evaluate = |splits: &[Split]| {
                 let (designs, splits) = (designs.clone(), splits.to_vec());
-                Evaluation { designs, splits, ridge, objective: Objective::default() }
+                Evaluation { designs, splits, ridge, ..Evaluation::default() }
                     .run(&dataset, &context)
                     .unwrap()
             };
@@ -365,7 +364,7 @@ fn what_cannot_be_evaluated_is_an_error() {
         designs: designs(&["sgc:depth=2"]),
         splits: Vec::new(),
         ridge: Ridge::default(),
-        objective: Objective::default(),
+        ..Evaluation::default()
     };
     assert!(evaluation.run(&dataset, &Context::default()).is_err());
     // Steps that overshoot are the paper's own at K = 2; those that blow up noise are not.
@@ -381,8 +380,7 @@ fn scores_that_overflow_are_an_error_of_the_evaluation() {
     let data = base.clone().map_features(|_| dense(&base, large));
     let split = Split::new(60, (30..60).collect(), vec![], (0..30).collect()).unwrap();
     let (designs, ridge) = (designs(&["ssgc:depth=1,tau=1"]), ridge("polynomial:degree=20"));
-    let evaluation =
-        Evaluation { designs, splits: vec![split], ridge, objective: Objective::default() };
+    let evaluation = Evaluation { designs, splits: vec![split], ridge, ..Evaluation::default() };
     let error = evaluation.run(&data, &Context::default()).unwrap_err().to_string();
     assert!(error.contains("scores overflow"), "{error}");
 }

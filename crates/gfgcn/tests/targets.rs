@@ -293,6 +293,7 @@ fn evaluations_judge_test_nodes_by_the_metric() {
             splits: vec![split.clone()],
             ridge,
             objective: objective.clone(),
+            ..Evaluation::default()
         };
         let result = evaluation.run(&data, &Context::default()).unwrap().remove(0);
         let model = fit(&data, &objective, ridge, &split);

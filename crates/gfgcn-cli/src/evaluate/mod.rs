@@ -1,5 +1,6 @@
 //! `gfgcn evaluate`: how accurate each model is at each depth.
 
+mod calibration;
 mod models;
 mod report;
 mod splits;
@@ -43,6 +44,7 @@ use std::time::Instant;
   gfgcn evaluate my-folder --ratio 3:1:6 --kernel rbf --json
   gfgcn evaluate texas --official-splits --models features,gfssgc,auto --depths 8
   gfgcn evaluate my-folder --metric auc --class-weights balanced
+  gfgcn evaluate cora --depths 8 --calibration
   gfgcn evaluate cora --models gcn,gat,sgc,gfsgc --depths 2,8")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -79,6 +81,9 @@ pub(crate) struct Arguments {
     /// Say first what will be computed, and what it costs
     #[arg(long)]
     explain: bool,
+    /// Judge probabilities and prediction sets, too, of models in closed form
+    #[arg(long)]
+    calibration: bool,
     #[command(flatten)]
     settings: Settings,
     #[command(flatten)]
@@ -110,7 +115,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         Method::ClosedForm(_) | Method::Features => {
             fitted.next().map(|result| Row::fitted(method, result))
         }
-        Method::Auto => searched.as_ref().map(Row::searched),
+        Method::Auto => {
+            searched.as_ref().map(|result| Row::searched(result, arguments.calibration))
+        }
         Method::Trained(_) => trained.next().map(Row::trained),
     };
     let rows = methods.iter().filter_map(row).collect();
@@ -242,6 +249,7 @@ impl Arguments {
             splits: splits.to_vec(),
             ridge,
             objective: self.settings.objective(),
+            calibrates: self.calibration,
         };
         let plan = self.explain.then(|| evaluation.explain(dataset)).transpose()?;
         plan.iter().for_each(|plan| output.plan(plan));

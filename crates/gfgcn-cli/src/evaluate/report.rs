@@ -1,10 +1,11 @@
 //! What `evaluate` prints.
 
-use super::Arguments;
 use super::splits::Origin;
+use super::{Arguments, calibration};
 use crate::output::{count, highlighted, seconds, table};
 use crate::settings::targets;
 use crate::training::Parts;
+use gfgcn::calibration::Calibrated;
 use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::driver::Explanation;
 use gfgcn::evaluation::Evaluated;
@@ -76,6 +77,9 @@ pub(super) struct Row {
     /// What is trained, with all its numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     trained: Option<Trained>,
+    /// Of probabilities and prediction sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibrated>,
     seconds: Seconds,
     /// Whether a diffusion takes steps T/K > 1, past where it heads for.
     #[serde(skip)]
@@ -188,7 +192,7 @@ impl Report {
             }
         }
         format!(
-            "{}: {}, {}, {} features, {} ({})\n{}\n\n{}\n\n{}",
+            "{}: {}, {}, {} features, {} ({})\n{}\n\n{}\n\n{}{}",
             self.dataset,
             count(self.nodes, "node", "nodes"),
             count(self.edges, "edge", "edges"),
@@ -198,7 +202,16 @@ impl Report {
             how.join("; "),
             self.table(),
             self.legend(),
+            self.calibration(),
         )
+    }
+
+    /// Tables of what probabilities and prediction sets are worth, if that was asked for.
+    fn calibration(&self) -> String {
+        let judged = self.results.iter().filter_map(|row| Some((row, row.calibration.as_ref()?)));
+        let judged: Vec<(String, &Calibrated)> =
+            judged.map(|(row, calibrated)| (row.name(), calibrated)).collect();
+        if judged.is_empty() { String::new() } else { calibration::text(&judged, self.targets) }
     }
 
     fn trained(&self) -> impl Iterator<Item = &Trained> {
@@ -287,6 +300,7 @@ impl Row {
             scores: result.scores.clone(),
             lambda_median: Some(result.lambda_median()),
             trained: None,
+            calibration: result.calibrated.clone(),
             seconds: Seconds {
                 propagate: result.times.propagate.as_secs_f64(),
                 fit: result.times.fit.as_secs_f64(),
@@ -296,7 +310,7 @@ impl Row {
         }
     }
 
-    pub(super) fn searched(result: &Searched) -> Self {
+    pub(super) fn searched(result: &Searched, calibrates: bool) -> Self {
         Row {
             model: Method::Auto.name(),
             depth: None,
@@ -306,6 +320,7 @@ impl Row {
             scores: result.scores.clone(),
             lambda_median: None,
             trained: None,
+            calibration: calibrates.then(|| result.calibrated.clone()),
             seconds: Seconds {
                 propagate: 0.0,
                 fit: result.fit.as_secs_f64(),
@@ -326,6 +341,7 @@ impl Row {
             score: outcome.accuracy(),
             scores: outcome.runs.iter().map(|run| run.accuracy).collect(),
             lambda_median: None,
+            calibration: None,
             trained: Some(Trained {
                 model,
                 runs: outcome.runs.len(),
@@ -338,6 +354,14 @@ impl Row {
                 predict: sum(|run| run.predict_seconds),
             },
             overshoots: matches!(model, Baseline::Logistic(Logistic { filter }) if overshoots(&filter)),
+        }
+    }
+
+    /// The model with its depth, where it has one.
+    fn name(&self) -> String {
+        match self.depth {
+            Some(depth) => format!("{} K={depth}", self.model),
+            None => self.model.to_owned(),
         }
     }
 

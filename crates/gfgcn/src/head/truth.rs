@@ -152,6 +152,14 @@ impl Truth {
         }
     }
 
+    /// How many labels a node has, with those that the head does not know; none where nodes have no sets of them.
+    pub(crate) fn labels_of(&self, node: usize) -> usize {
+        match &self.known {
+            Known::Sets { sizes } => sizes[node] as usize,
+            Known::Classes(_) | Known::Values => 0,
+        }
+    }
+
     /// Y, nodes × target columns.
     pub fn matrix(&self) -> &Matrix<f64> {
         &self.matrix
@@ -293,23 +301,5 @@ impl Truth {
         let positive = self.matrix.as_slice().iter().map(|&target| target > 0.0);
         let scores = scores.as_slice().iter().map(|&score| score as f32);
         best_threshold(&mut scores.zip(positive).collect::<Vec<Ranked>>())
-    }
-
-    /// As [`Truth::threshold_of`], on the left-out scores of a penalty.
-    ///
-    /// # Errors
-    /// If the work is cancelled.
-    pub(crate) fn threshold(&self, path: &RidgePath, xi: f64, context: &Context) -> Result<f64> {
-        let ranked = path.leave_one_out(
-            &[xi],
-            context,
-            |ranked: &mut Vec<Ranked>, node, scores| {
-                let positive = self.matrix.row(node).iter().map(|&target| target > 0.0);
-                ranked.extend(scores.iter().map(|&score| score as f32).zip(positive));
-            },
-            Vec::extend,
-        )?;
-        let mut ranked = ranked.into_iter().flatten().next().unwrap_or_default();
-        Ok(best_threshold(&mut ranked))
     }
 }

@@ -2,9 +2,12 @@
 
 mod metric;
 mod ranking;
+mod reliability;
 
 pub use metric::Metric;
+
 pub(crate) use ranking::{Ranked, auc, average_precision, best_threshold};
+pub use reliability::{Bin, Reliability};
 
 use crate::data::Labels;
 use crate::split::Split;

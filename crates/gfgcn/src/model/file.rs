@@ -5,6 +5,7 @@
 //! tensor or stray entry goes unnoticed.
 
 use super::{Known, Member, Model, Provenance};
+use crate::calibration::{Calibration, Link, Sigmoid};
 use crate::context::Memory;
 use crate::design::Design;
 use crate::error::{Error, Result};
@@ -28,7 +29,7 @@ pub(crate) const SAVING: u64 = 3;
 const LOADING: u64 = 5;
 
 /// The version of the file's layout. Files of another one are refused, not guessed at.
-const SCHEMA: u32 = 4;
+const SCHEMA: u32 = 5;
 /// The key of the header in the metadata.
 const KEY: &str = "gfgcn";
 
@@ -37,6 +38,7 @@ struct Header {
     schema: u32,
     members: Vec<MemberHeader>,
     head: Head,
+    link: Link,
     known: Known,
     provenance: Provenance,
     checksum: String,
@@ -81,7 +83,7 @@ impl Model {
 
     /// The bytes of the model file; the same model always gives the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let tensors = Tensors::of(&self.members);
+        let tensors = Tensors::of(self);
         let member = |member: &Member| MemberHeader {
             share: member.share,
             design: member.design.clone(),
@@ -92,6 +94,7 @@ impl Model {
             schema: SCHEMA,
             members: self.members.iter().map(member).collect(),
             head: self.head.clone(),
+            link: self.calibration.link.clone(),
             known: self.known.clone(),
             provenance: self.provenance.clone(),
             checksum: String::new(),
@@ -142,6 +145,8 @@ impl Model {
         let members: Result<Vec<Member>, String> = members.collect();
         let model = Model {
             members: members.map_err(|why| damaged(&why))?,
+            calibration: read_calibration(header.link, &header.head, &tensors)
+                .map_err(|why| damaged(&why))?,
             head: header.head,
             known: header.known,
             provenance: header.provenance,
@@ -170,7 +175,7 @@ fn checksum(header: &Header, tensors: &Tensors) -> String {
     hex(&hash.finalize())
 }
 
-/// The tensors of all predictors, as bytes; the number of the member comes before the name.
+/// The tensors of all predictors, as bytes, where the number of the member comes before the name, and of the calibration.
 struct Tensors(Vec<Tensor>);
 
 struct Tensor {
@@ -193,9 +198,15 @@ impl Tensor {
 }
 
 impl Tensors {
-    fn of(members: &[Member]) -> Self {
-        let all = members.iter().enumerate();
-        Tensors(all.flat_map(|(k, member)| Tensors::of_predictor(k, &member.predictor)).collect())
+    fn of(model: &Model) -> Self {
+        let members = model.members.iter().enumerate();
+        let predictors =
+            members.flat_map(|(k, member)| Tensors::of_predictor(k, &member.predictor));
+        let misfits = model.calibration.misfits.iter().enumerate();
+        let misfits = misfits.map(|(column, misfits)| {
+            Tensor::doubles(misfits_of(column), vec![misfits.len()], misfits)
+        });
+        Tensors(predictors.chain(misfits).collect())
     }
 
     fn of_predictor(member: usize, predictor: &Predictor) -> Vec<Tensor> {
@@ -258,6 +269,41 @@ fn check(header: &Header) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The name of a tensor of misfits.
+fn misfits_of(column: usize) -> String {
+    format!("misfits.{column}")
+}
+
+fn read_calibration(
+    link: Link,
+    head: &Head,
+    tensors: &SafeTensors<'_>,
+) -> Result<Calibration, String> {
+    let fits = match (&link, head) {
+        (Link::Softmax { sharpness, bend }, Head::Classes { .. }) => {
+            *sharpness >= 0.0 && *bend >= 0.0 && (sharpness + bend).is_finite()
+        }
+        (Link::Sigmoids { labels }, Head::Sets { names, .. }) => {
+            let fine = |s: &Sigmoid| s.slope >= 0.0 && (s.slope + s.offset).is_finite();
+            labels.len() == names.len() && labels.iter().all(fine)
+        }
+        (Link::Identity, Head::Values { .. }) => true,
+        _ => false,
+    };
+    if !fits {
+        return Err(format!("{link:?} does not belong to what is predicted"));
+    }
+    let columns = if link == Link::Identity { head.columns() } else { 1 };
+    let misfits = (0..columns).map(|column| {
+        let (_, misfits) = doubles(tensors, &misfits_of(column), &[None])?;
+        match misfits.is_sorted() && misfits.iter().all(|misfit| *misfit >= 0.0) {
+            true => Ok(misfits),
+            false => Err(format!("tensor {} is not in order", misfits_of(column))),
+        }
+    });
+    Ok(Calibration { misfits: misfits.collect::<Result<_, String>>()?, link })
 }
 
 fn read_predictor(

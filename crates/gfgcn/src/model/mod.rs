@@ -9,6 +9,7 @@ pub(crate) use file::SAVING;
 pub(crate) use known::Known;
 pub use predict::Predictions;
 
+use crate::calibration::Calibration;
 use crate::design::Design;
 use crate::head::{Head, Objective};
 use crate::matrix::Matrix;
@@ -24,6 +25,7 @@ pub struct Model {
     /// At least one; the one with the largest share first.
     pub(crate) members: Vec<Member>,
     pub(crate) head: Head,
+    pub(crate) calibration: Calibration,
     pub(crate) known: Known,
     pub(crate) provenance: Provenance,
 }
@@ -97,6 +99,11 @@ impl Model {
     /// What it predicts.
     pub fn head(&self) -> &Head {
         &self.head
+    }
+
+    /// How its scores become probabilities and prediction sets.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
     }
 
     /// The names of the classes or labels that it can predict, or of the columns of values that it does.

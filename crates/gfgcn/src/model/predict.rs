@@ -2,6 +2,7 @@
 
 use super::known::{Known, Matched, Places};
 use super::{Member, Model};
+use crate::calibration::{Calibration, Regions};
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::{Design, Input};
@@ -19,6 +20,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     pub(super) head: Head,
+    calibration: Calibration,
     /// Nodes × target columns.
     pub(super) targets: Matrix<f64>,
     notes: Vec<String>,
@@ -65,6 +67,38 @@ impl Predictions {
     /// target, so their scores are s and −s.
     pub fn scores(&self, node: usize) -> Vec<f64> {
         self.head.scores(self.targets.row(node))
+    }
+
+    /// The probability of each class or label for a node; none of values. Those of classes add up to 1.
+    pub fn probabilities(&self, node: usize) -> Vec<f64> {
+        self.calibration.link().probabilities(&self.head, self.targets.row(node))
+    }
+
+    /// What is plausible at a coverage, 0 to 1: to be asked by [`Predictions::plausible`] or
+    /// [`Predictions::intervals`].
+    ///
+    /// # Errors
+    /// A coverage that is not between 0 and 1.
+    pub fn regions(&self, coverage: f64) -> Result<Regions> {
+        self.calibration.regions(coverage)
+    }
+
+    /// The plausible classes or labels of a node, positions in [`Predictions::classes`] in increasing order; none where values
+    /// are predicted.
+    pub fn plausible(&self, node: usize, regions: &Regions) -> Vec<u32> {
+        match self.kind() {
+            TargetKind::Values => Vec::new(),
+            TargetKind::Classes | TargetKind::Sets => regions.set(&self.probabilities(node)),
+        }
+    }
+
+    /// From where to where the values of a node plausibly are, one pair per column; none where classes or labels are
+    /// predicted.
+    pub fn intervals(&self, node: usize, regions: &Regions) -> Vec<(f64, f64)> {
+        match self.kind() {
+            TargetKind::Values => regions.intervals(self.targets.row(node)),
+            TargetKind::Classes | TargetKind::Sets => Vec::new(),
+        }
     }
 
     /// The regression targets, nodes × columns: a score per class, or for two classes the score of the
@@ -117,7 +151,8 @@ impl Model {
                 });
             }
             let targets = total.expect("a model has a member");
-            Ok(Predictions { head: self.head.clone(), targets, notes })
+            let (head, calibration) = (self.head.clone(), self.calibration.clone());
+            Ok(Predictions { head, calibration, targets, notes })
         })
     }
 }

@@ -3,6 +3,7 @@
 //! [`RidgePath`] factorises once and answers for every λ, [`Problem`] solves for one; [`Selection`] says how λ is
 //! chosen, and a [`Ridge`] is everything that decides a solution besides the data.
 
+mod left_out;
 mod path;
 mod problem;
 mod select;

@@ -20,6 +20,7 @@
 //! Weights of the nodes scale all of this (`weights.rs`); coefficients and left-out predictions are those of the
 //! nodes as they were.
 
+use super::left_out::{Form, LeftOut, largest};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -29,9 +30,6 @@ use rayon::prelude::*;
 
 /// Left-out nodes that a thread judges at a time.
 pub(crate) const LEFT_OUT_AT_A_TIME: usize = 128;
-
-/// Left-out predictions smaller than this share of the largest target are zeros before rounding.
-const ROUNDING: f64 = 1e-9;
 
 /// The ridge problems of all λ for one set of training nodes.
 #[derive(Clone, Debug)]
@@ -49,12 +47,6 @@ pub struct RidgePath {
     scale: f64,
     intercept: Option<Means>,
     weights: Option<Scaling>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Primal,
-    Dual,
 }
 
 /// What an intercept is computed from: b = mean(Y) − mean(inputs) · coefficients.
@@ -99,11 +91,7 @@ impl System {
         };
         // Features that are all zero have no scale of their own.
         let scale = if scale > 0.0 { scale } else { 1.0 };
-        let mut largest = vec![0.0; targets.cols()];
-        for row in targets.as_slice().chunks(targets.cols().max(1)) {
-            let sizes = row.iter().map(|y: &f64| y.abs());
-            largest.iter_mut().zip(sizes).for_each(|(most, size)| *most = size.max(*most));
-        }
+        let largest = largest(&targets);
         Ok(RidgePath {
             form,
             reduced,
@@ -202,11 +190,12 @@ impl RidgePath {
     /// # Errors
     /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision.
     pub fn solve(&self, xi: f64, context: &Context) -> Result<Solution> {
-        let factor = self
-            .reduced
-            .shift(xi)
-            .map_err(|pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() })?;
-        self.finish(&factor.solve(&self.right_side), context)
+        self.finish(&self.shifted(xi)?.solve(&self.right_side), context)
+    }
+
+    fn shifted(&self, xi: f64) -> Result<ShiftedFactor> {
+        let too_small = |pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() };
+        self.reduced.shift(xi).map_err(too_small)
     }
 
     /// Solves for several penalties, their target columns side by side.
@@ -267,6 +256,13 @@ impl RidgePath {
         let t = self.targets.cols();
         let solutions = self.rotated_solutions(&factors);
         let nodes = self.rows.rows();
+        let formula = LeftOut {
+            form: self.form,
+            targets: &self.targets,
+            means: self.intercept.as_ref().map(|means| means.targets.as_slice()),
+            weights: self.weights.as_ref(),
+            largest: &self.largest,
+        };
         let chunks: Vec<Vec<S>> = (0..nodes.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
@@ -280,7 +276,7 @@ impl RidgePath {
                 for (k, node) in range.enumerate() {
                     for p in 0..penalties.len() {
                         let fit = &fitted.row(k)[p * t..(p + 1) * t];
-                        self.without(node, fit, forms[(p, k)], &mut left_out);
+                        formula.predict(node, fit, forms[(p, k)], &mut left_out);
                         visit(&mut sums[p], node, &left_out);
                     }
                 }
@@ -292,6 +288,22 @@ impl RidgePath {
             total.iter_mut().zip(sums).for_each(|(total, sum)| combine(total, sum));
         }
         Ok(total.into_iter().zip(&factors).map(|(sum, f)| f.as_ref().map(|_| sum)).collect())
+    }
+
+    /// What the model trained without each node predicts for it at one penalty, training nodes × targets.
+    ///
+    /// # Errors
+    /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision, or that the work is cancelled.
+    pub fn left_out(&self, xi: f64, context: &Context) -> Result<Matrix<f64>> {
+        self.shifted(xi)?;
+        let scores = self.leave_one_out(
+            &[xi],
+            context,
+            |all: &mut Vec<f64>, _, scores| all.extend_from_slice(scores),
+            |all, part| all.extend(part),
+        )?;
+        let scores = scores.into_iter().flatten().next().unwrap_or_default();
+        Matrix::from_rows(self.targets.rows(), self.targets.cols(), scores)
     }
 
     fn factors(&self, penalties: &[f64]) -> Vec<Option<ShiftedFactor>> {
@@ -337,30 +349,6 @@ impl RidgePath {
             }
         }
         out
-    }
-
-    /// The left-out prediction of a node from V_i and q_i.
-    fn without(&self, node: usize, fitted: &[f64], form: f64, out: &mut [f64]) {
-        let targets = self.targets.row(node);
-        let means = self.intercept.as_ref().map(|m| m.targets.as_slice());
-        let weights = self.weights.as_ref();
-        let root = weights.map_or(1.0, |weights| weights.root(node));
-        let share = || weights.map_or(1.0 / self.rows.rows() as f64, |weights| weights.share(node));
-        for (t, out) in out.iter_mut().enumerate() {
-            let scaled_residual = match self.form {
-                Form::Dual => fitted[t] / form,
-                Form::Primal => {
-                    let mean = means.map_or(0.0, |m| m[t]);
-                    let leverage = form + means.map_or(0.0, |_| share());
-                    (root * (targets[t] - mean) - fitted[t]) / (1.0 - leverage)
-                }
-            };
-            *out = targets[t] - scaled_residual / root;
-            // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
-            if out.abs() < ROUNDING * self.largest[t] {
-                *out = 0.0;
-            }
-        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! One ridge problem: solved for one λ by a Cholesky factorisation, or turned into a path.
 
+use super::left_out::{Form, LeftOut, largest};
 use super::path::{RidgePath, Solution};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, gram_of_columns, multiply_transposed};
+use crate::linalg::{Cholesky, gram_of_columns, multiply, multiply_transposed};
 use crate::matrix::Matrix;
 
 /// The data of a ridge problem, by the side it is solved on.
@@ -59,80 +60,237 @@ impl Problem {
         context: &Context,
     ) -> Result<Solution> {
         let weights = Scaling::new(weights, targets.rows())?;
-        let weights = weights.as_ref();
+        let side = Side { targets, weights: weights.as_ref(), intercept, xi, context };
+        Ok(match self {
+            Problem::Primal(features) => side.primal(features)?.0,
+            Problem::Dual(gram) => side.dual(gram)?.0,
+        })
+    }
+
+    /// As [`Problem::solve`], with what the model trained without each node predicts for it, training nodes × targets. That
+    /// about doubles the work.
+    ///
+    /// # Errors
+    /// As [`Problem::solve`].
+    pub fn solve_left_out(
+        self,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        intercept: bool,
+        xi: f64,
+        context: &Context,
+    ) -> Result<(Solution, Matrix<f64>)> {
+        let weights = Scaling::new(weights, targets.rows())?;
+        let side = Side { targets, weights: weights.as_ref(), intercept, xi, context };
         match self {
             Problem::Primal(features) => {
-                solve_primal(features, targets, weights, intercept, xi, context)
+                let (solution, solved) = side.primal(features)?;
+                Ok((solution, side.left_out_primal(solved)?))
             }
-            Problem::Dual(gram) => solve_dual(gram, targets, weights, intercept, xi, context),
+            Problem::Dual(gram) => {
+                let (solution, solved) = side.dual(gram)?;
+                Ok((solution, side.left_out_dual(solved)?))
+            }
         }
     }
 }
 
-/// W = (FᵀF + ξI)⁻¹ FᵀY, with centred F for an intercept, and F and Y scaled by the weights.
-fn solve_primal(
-    mut features: Matrix<f64>,
-    targets: &Matrix<f64>,
-    weights: Option<&Scaling>,
+/// What both sides of a problem share.
+struct Side<'a> {
+    targets: &'a Matrix<f64>,
+    weights: Option<&'a Scaling>,
     intercept: bool,
     xi: f64,
-    context: &Context,
-) -> Result<Solution> {
-    let means = intercept.then(|| {
-        let means = column_means(&features, weights);
-        features.add_to_rows(-1.0, &means);
-        means
-    });
-    let features = scaled_rows(features, weights);
-    let factor = factorise(gram_of_columns(&features, context)?, xi, context)?;
-    let scaled = scaled_rows(targets.clone(), weights);
-    let coefficients = factor.solve(multiply_transposed(&features, &scaled, context)?, context)?;
-    let mut constants = vec![0.0; coefficients.cols()];
-    if let Some(means) = means {
-        let of_targets = column_means(targets, weights);
-        for (c, constant) in constants.iter_mut().enumerate() {
-            let of_scores: f64 =
-                means.iter().enumerate().map(|(j, mean)| mean * coefficients[(j, c)]).sum();
-            *constant = of_targets[c] - of_scores;
-        }
-    }
-    Ok(Solution { coefficients, intercept: constants })
+    context: &'a Context,
 }
 
-/// α = (M + ξI)⁻¹ (Y − 1bᵀ); b is 0, or with an intercept makes the columns of α sum to 0. With weights, M, Y, 1 and α are
-/// scaled.
-fn solve_dual(
-    mut gram: Matrix<f64>,
-    targets: &Matrix<f64>,
-    weights: Option<&Scaling>,
-    intercept: bool,
-    xi: f64,
-    context: &Context,
-) -> Result<Solution> {
-    let n = gram.rows();
-    if let Some(weights) = weights {
-        weights.scale_both(&mut gram);
-    }
-    let factor = factorise(gram, xi, context)?;
-    let scaled = scaled_rows(targets.clone(), weights);
-    let mut coefficients = factor.solve(scaled, context)?;
-    let mut constants = vec![0.0; coefficients.cols()];
-    if intercept {
-        let root = |i: usize| weights.map_or(1.0, |weights| weights.root(i));
-        let ones = factor.solve(Matrix::from_fn(n, 1, |i, _| root(i)), context)?;
-        let total: f64 = (0..n).map(|i| root(i) * ones[(i, 0)]).sum();
-        for (c, constant) in constants.iter_mut().enumerate() {
-            let sum: f64 = (0..n).map(|i| root(i) * coefficients[(i, c)]).sum();
-            *constant = sum / total;
-            (0..n).for_each(|i| coefficients[(i, c)] -= *constant * ones[(i, 0)]);
-        }
-    }
-    let coefficients = scaled_rows(coefficients, weights);
-    Ok(Solution { coefficients, intercept: constants })
+/// What left-out predictions follow from: F, centred and scaled, FᵀF + ξI and W.
+struct SolvedPrimal {
+    features: Matrix<f64>,
+    factor: Cholesky,
+    weights: Matrix<f64>,
 }
 
-fn factorise(mut symmetric: Matrix<f64>, xi: f64, context: &Context) -> Result<Cholesky> {
-    (0..symmetric.rows()).for_each(|i| symmetric[(i, i)] += xi);
-    Cholesky::new(symmetric, context)?
-        .map_err(|pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() })
+/// The same: M + ξI, α of the scaled problem, and with an intercept (M + ξI)⁻¹s.
+struct SolvedDual {
+    factor: Cholesky,
+    coefficients: Matrix<f64>,
+    ones: Option<Matrix<f64>>,
+}
+
+impl Side<'_> {
+    /// W = (FᵀF + ξI)⁻¹ FᵀY, with centred F for an intercept, and F and Y scaled by the weights.
+    fn primal(&self, mut features: Matrix<f64>) -> Result<(Solution, SolvedPrimal)> {
+        let means = self.intercept.then(|| {
+            let means = column_means(&features, self.weights);
+            features.add_to_rows(-1.0, &means);
+            means
+        });
+        let features = scaled_rows(features, self.weights);
+        let factor = self.factorise(gram_of_columns(&features, self.context)?)?;
+        let scaled = scaled_rows(self.targets.clone(), self.weights);
+        let right_side = multiply_transposed(&features, &scaled, self.context)?;
+        let coefficients = factor.solve(right_side, self.context)?;
+        let mut constants = vec![0.0; coefficients.cols()];
+        if let Some(means) = means {
+            let of_targets = column_means(self.targets, self.weights);
+            for (c, constant) in constants.iter_mut().enumerate() {
+                let of_scores: f64 =
+                    means.iter().enumerate().map(|(j, mean)| mean * coefficients[(j, c)]).sum();
+                *constant = of_targets[c] - of_scores;
+            }
+        }
+        let solved = SolvedPrimal { features, factor, weights: coefficients.clone() };
+        Ok((Solution { coefficients, intercept: constants }, solved))
+    }
+
+    /// α = (M + ξI)⁻¹ (Y − 1bᵀ); b is 0, or with an intercept makes the columns of α sum to 0. With weights, M, Y, 1 and α are
+    /// scaled.
+    fn dual(&self, mut gram: Matrix<f64>) -> Result<(Solution, SolvedDual)> {
+        let n = gram.rows();
+        if let Some(weights) = self.weights {
+            weights.scale_both(&mut gram);
+        }
+        let factor = self.factorise(gram)?;
+        let scaled = scaled_rows(self.targets.clone(), self.weights);
+        let mut coefficients = factor.solve(scaled, self.context)?;
+        let mut constants = vec![0.0; coefficients.cols()];
+        let mut inverse_of_ones = None;
+        if self.intercept {
+            let ones = factor.solve(Matrix::from_fn(n, 1, |i, _| self.root(i)), self.context)?;
+            let total = self.total(&ones);
+            for (c, constant) in constants.iter_mut().enumerate() {
+                let sum: f64 = (0..n).map(|i| self.root(i) * coefficients[(i, c)]).sum();
+                *constant = sum / total;
+                (0..n).for_each(|i| coefficients[(i, c)] -= *constant * ones[(i, 0)]);
+            }
+            inverse_of_ones = Some(ones);
+        }
+        let solution = Solution {
+            coefficients: scaled_rows(coefficients.clone(), self.weights),
+            intercept: constants,
+        };
+        Ok((solution, SolvedDual { factor, coefficients, ones: inverse_of_ones }))
+    }
+
+    /// From q_i = F_i (FᵀF + ξI)⁻¹ F_iᵀ = ‖L⁻¹ F_iᵀ‖².
+    fn left_out_primal(&self, solved: SolvedPrimal) -> Result<Matrix<f64>> {
+        let SolvedPrimal { features, factor, weights } = solved;
+        let fitted = multiply(&features, &weights, self.context)?;
+        let rows = factor.solve_rows(features, self.context)?;
+        let means = self.intercept.then(|| column_means(self.targets, self.weights));
+        Ok(self.left_out(Form::Primal, means.as_deref(), &fitted, |i| squared_length(rows.row(i))))
+    }
+
+    /// From the diagonal of (M + ξI)⁻¹; with an intercept, of its part that is orthogonal to s.
+    fn left_out_dual(&self, solved: SolvedDual) -> Result<Matrix<f64>> {
+        let SolvedDual { factor, coefficients, ones } = solved;
+        let n = coefficients.rows();
+        let identity = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
+        let rows = factor.solve_rows(identity, self.context)?;
+        let ones = ones.map(|ones| (self.total(&ones), ones));
+        let along = |i: usize| match &ones {
+            Some((total, ones)) => ones[(i, 0)] * ones[(i, 0)] / total,
+            None => 0.0,
+        };
+        let form = |i: usize| squared_length(rows.row(i)) - along(i);
+        Ok(self.left_out(Form::Dual, None, &coefficients, form))
+    }
+
+    fn left_out(
+        &self,
+        form: Form,
+        means: Option<&[f64]>,
+        fitted: &Matrix<f64>,
+        quadratic_form: impl Fn(usize) -> f64,
+    ) -> Matrix<f64> {
+        let (targets, weights, largest) = (self.targets, self.weights, largest(self.targets));
+        let formula = LeftOut { form, targets, means, weights, largest: &largest };
+        let mut out = Matrix::zeros(targets.rows(), targets.cols());
+        for i in 0..targets.rows() {
+            formula.predict(i, fitted.row(i), quadratic_form(i), out.row_mut(i));
+        }
+        out
+    }
+
+    /// s_i.
+    fn root(&self, node: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights.root(node))
+    }
+
+    /// sᵀ (M + ξI)⁻¹ s.
+    fn total(&self, ones: &Matrix<f64>) -> f64 {
+        (0..ones.rows()).map(|i| self.root(i) * ones[(i, 0)]).sum()
+    }
+
+    fn factorise(&self, mut symmetric: Matrix<f64>) -> Result<Cholesky> {
+        (0..symmetric.rows()).for_each(|i| symmetric[(i, i)] += self.xi);
+        let too_small = |pivot| Error::NotPositiveDefinite { pivot, lambda: self.xi.recip() };
+        Cholesky::new(symmetric, self.context)?.map_err(too_small)
+    }
+}
+
+fn squared_length(row: &[f64]) -> f64 {
+    row.iter().map(|v| v * v).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+    use crate::linalg::gram_of_rows;
+
+    fn chance(seed: usize) -> f64 {
+        (mix(seed as u64) % 1000) as f64 / 1000.0 - 0.5
+    }
+
+    /// Training without each node in turn, and predicting it.
+    #[test]
+    fn left_out_predictions_are_those_of_training_without_the_node() {
+        let (n, context) = (14, Context::default());
+        let targets = Matrix::from_fn(n, 2, |i, j| chance(i + 100 * j) + 1.0);
+        let all: Vec<f64> = (0..n).map(|i| 1.5 + chance(i + 500)).collect();
+        for (columns, intercept, weighted, xi) in [
+            (5, false, false, 0.3),
+            (5, true, false, 0.1),
+            (5, true, true, 2.0),
+            (30, false, true, 0.5),
+        ] {
+            let features = Matrix::from_fn(n, columns, |i, j| chance(31 * i + j + 7000));
+            let weights = weighted.then_some(all.as_slice());
+            let dual = || Problem::Dual(gram_of_rows(&features, &context).unwrap());
+            let primal = || Problem::Primal(features.clone());
+            for (problem, path) in [(primal(), primal()), (dual(), dual())] {
+                let (solution, left_out) =
+                    problem.solve_left_out(&targets, weights, intercept, xi, &context).unwrap();
+                let path = path.path(targets.clone(), weights, intercept, &context).unwrap();
+                let by_path = path.left_out(xi, &context).unwrap();
+                assert!(close(&left_out, &by_path), "{columns} columns: the path");
+                let solved = path.solve(xi, &context).unwrap();
+                assert!(close(&solution.coefficients, &solved.coefficients));
+            }
+            let (_, left_out) =
+                dual().solve_left_out(&targets, weights, intercept, xi, &context).unwrap();
+            for i in 0..n {
+                let rest: Vec<usize> = (0..n).filter(|&k| k != i).collect();
+                let own: Vec<f64> = rest.iter().map(|&k| all[k]).collect();
+                let problem = Problem::Primal(features.select_rows(&rest));
+                let weights = weighted.then_some(own.as_slice());
+                let targets = targets.select_rows(&rest);
+                let without = problem.solve(&targets, weights, intercept, xi, &context).unwrap();
+                for t in 0..2 {
+                    let products =
+                        (0..columns).map(|j| features[(i, j)] * without.coefficients[(j, t)]);
+                    let expected = products.sum::<f64>() + without.intercept[t];
+                    let found = left_out[(i, t)];
+                    assert!((found - expected).abs() < 1e-10, "node {i}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    fn close(one: &Matrix<f64>, other: &Matrix<f64>) -> bool {
+        let pairs = one.as_slice().iter().zip(other.as_slice());
+        one.rows() == other.rows() && pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-10)
+    }
 }

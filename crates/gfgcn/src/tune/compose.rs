@@ -10,6 +10,7 @@ use super::bank::Learner;
 use super::filtered_bytes;
 use super::learn::{Coefficients, Inputs};
 use super::round::{Outcome, Round};
+use crate::calibration::Calibration;
 use crate::data::TargetKind;
 use crate::driver::{Driver, PANEL, Rows, distinct};
 use crate::error::Result;
@@ -131,6 +132,7 @@ impl Round<'_> {
         let model = Model {
             members: members.into_iter().map(|(_, member)| member).collect(),
             head: self.head(left_out),
+            calibration: Calibration::new(&self.supervision.targets, left_out),
             known,
             provenance: Provenance {
                 dataset: dataset.name().to_owned(),

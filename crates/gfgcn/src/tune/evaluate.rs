@@ -1,6 +1,7 @@
 //! What the search is worth: the whole of it, on every split.
 
 use super::Search;
+use crate::calibration::Calibrated;
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::error::{Error, Result};
@@ -21,6 +22,8 @@ pub struct Searched {
     pub accuracies: Vec<f64>,
     /// On how many splits a stack replaced the paper's default.
     pub stacked: usize,
+    /// How well probabilities and prediction sets hold on the test nodes.
+    pub calibrated: Calibrated,
     /// Searching and training, all splits together.
     pub fit: Duration,
     /// Scoring every node, all splits together.
@@ -59,6 +62,7 @@ impl Search {
             scores: Vec::new(),
             accuracies: Vec::new(),
             stacked: 0,
+            calibrated: Calibrated::default(),
             fit: Duration::ZERO,
             predict: Duration::ZERO,
         };
@@ -73,7 +77,9 @@ impl Search {
             let supervision =
                 Supervision::new(dataset.targets(), split, &Ridge::default(), &self.objective)?;
             let (nodes, truth) = supervision.truth_of_test(split.test())?;
-            let judged = truth.judge_scores(nodes.iter().map(|&node| scores.row(node)));
+            let rows = nodes.iter().map(|&node| scores.row(node));
+            result.calibrated.add(tuned.model.calibration(), &truth, rows.clone());
+            let judged = truth.judge_scores(rows);
             let percent = |share: f64| 100.0 * share;
             let shown = if result.metric.is_share() { percent(judged.score) } else { judged.score };
             result.scores.push(shown);

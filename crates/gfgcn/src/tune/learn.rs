@@ -8,7 +8,7 @@ use crate::head::Truth;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, gram_of_rows};
 use crate::matrix::Matrix;
-use crate::ridge::{Candidate, Problem, RidgePath, best, no_usable_penalty, penalty_grid};
+use crate::ridge::{Candidate, Problem, best, no_usable_penalty, penalty_grid};
 
 /// Training nodes that others are compared with by a kernel that is not linear, at most.
 pub(super) const LANDMARKS: usize = 1000;
@@ -184,7 +184,7 @@ pub(super) fn solve(
     let candidates = targets.judge_left_out(&path, &penalties, context)?;
     let position = best(&candidates, targets.metric()).ok_or_else(no_usable_penalty)?;
     let xi = penalties[position];
-    let left_out = left_out_scores(&path, xi, context)?;
+    let left_out = path.left_out(xi, context)?;
     let solution = path.solve(xi, context)?;
     Ok(Solved {
         lambda: xi.recip(),
@@ -196,15 +196,4 @@ pub(super) fn solve(
         },
         intercept: solution.intercept,
     })
-}
-
-fn left_out_scores(path: &RidgePath, xi: f64, context: &Context) -> Result<Matrix<f64>> {
-    let scores = path.leave_one_out(
-        &[xi],
-        context,
-        |all: &mut Vec<f64>, _, scores| all.extend_from_slice(scores),
-        |all, part| all.extend(part),
-    )?;
-    let scores = scores.into_iter().next().flatten().unwrap_or_default();
-    Matrix::from_rows(path.targets().rows(), path.targets().cols(), scores)
 }

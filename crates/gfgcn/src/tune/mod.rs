@@ -10,8 +10,6 @@ mod bank;
 mod compose;
 mod evaluate;
 mod learn;
-mod likelihood;
-mod nnls;
 mod round;
 mod screening;
 mod stack;

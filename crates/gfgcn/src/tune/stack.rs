@@ -12,8 +12,7 @@
 //! (or their squared error, where targets are no classes), more than three standard errors of the paired comparison. Three,
 //! because the weights were chosen on the same nodes.
 
-use super::likelihood::Likelihood;
-use super::nnls::Normal;
+use crate::calibration::{Likelihood, Normal};
 use crate::data::{TargetKind, mix};
 use crate::head::Truth;
 use crate::matrix::Matrix;

@@ -22,7 +22,7 @@ const SETTLED: f64 = 1e-10;
 const CHUNK: usize = 256;
 
 /// Scores of several candidates, and the classes that they should predict.
-pub(super) struct Likelihood<'a> {
+pub(crate) struct Likelihood<'a> {
     truth: &'a Truth,
     /// Nodes × classes each; one column s where two classes have the scores −s and s.
     candidates: &'a [&'a Matrix<f64>],
@@ -35,12 +35,12 @@ struct Derivatives {
 }
 
 impl<'a> Likelihood<'a> {
-    pub(super) fn new(truth: &'a Truth, candidates: &'a [&'a Matrix<f64>]) -> Self {
+    pub(crate) fn new(truth: &'a Truth, candidates: &'a [&'a Matrix<f64>]) -> Self {
         Likelihood { truth, candidates }
     }
 
     /// The weights under which the classes of some nodes are most likely, with a penalty ρ.
-    pub(super) fn weights(&self, nodes: &[usize], penalty: f64) -> Vec<f64> {
+    pub(crate) fn weights(&self, nodes: &[usize], penalty: f64) -> Vec<f64> {
         let mut weights = vec![0.0; self.candidates.len()];
         let total: f64 = nodes.iter().map(|&node| self.truth.weight(node)).sum();
         let merit = |weights: &[f64]| {
@@ -72,7 +72,7 @@ impl<'a> Likelihood<'a> {
     }
 
     /// The log-likelihood of the class of each of some nodes, times the weight of the node.
-    pub(super) fn of_nodes(&self, nodes: &[usize], weights: &[f64]) -> Vec<f64> {
+    pub(crate) fn of_nodes(&self, nodes: &[usize], weights: &[f64]) -> Vec<f64> {
         let of_chunk = |chunk: &[usize]| {
             let mut at = At::new(self);
             let of_node = |&node: &usize| {

@@ -2,7 +2,7 @@
 
 /// The normal equations of a least-squares problem with p unknowns: sums over the rows that were added.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Normal {
+pub(crate) struct Normal {
     /// PᵀP, p × p.
     gram: Vec<f64>,
     /// Pᵀy.
@@ -12,12 +12,12 @@ pub(super) struct Normal {
 }
 
 impl Normal {
-    pub(super) fn new(unknowns: usize) -> Self {
+    pub(crate) fn new(unknowns: usize) -> Self {
         Normal { gram: vec![0.0; unknowns * unknowns], right: vec![0.0; unknowns], squares: 0.0 }
     }
 
     /// Adds a row: the values of all columns, and y.
-    pub(super) fn add(&mut self, row: &[f64], y: f64) {
+    pub(crate) fn add(&mut self, row: &[f64], y: f64) {
         let unknowns = self.right.len();
         self.squares += y * y;
         for (i, &value) in row.iter().enumerate() {
@@ -29,7 +29,7 @@ impl Normal {
 
     /// The equations of the maximum of a concave function, by its slope and minus its second derivatives (p × p) at some
     /// weights.
-    pub(super) fn around(weights: &[f64], slope: &[f64], curvature: Vec<f64>) -> Self {
+    pub(crate) fn around(weights: &[f64], slope: &[f64], curvature: Vec<f64>) -> Self {
         let rows = curvature.chunks_exact(weights.len()).zip(slope);
         let right = rows.map(|(row, slope)| {
             slope + row.iter().zip(weights).map(|(entry, weight)| entry * weight).sum::<f64>()
@@ -38,7 +38,7 @@ impl Normal {
     }
 
     /// The solution with a penalty ρ on the weights, which shares among columns that are nearly alike.
-    pub(super) fn solve(&self, penalty: f64) -> Vec<f64> {
+    pub(crate) fn solve(&self, penalty: f64) -> Vec<f64> {
         let mut penalised = self.clone();
         let p = self.right.len();
         (0..p).for_each(|i| penalised.gram[i * p + i] += penalty * self.squares);

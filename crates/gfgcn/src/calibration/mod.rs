@@ -1,0 +1,245 @@
+//! What scores are worth: probabilities, and what is plausible at a coverage.
+//!
+//! Everything comes from the left-out scores of the training nodes, each predicted by what was learnt without it: they are
+//! as good as scores of nodes that took no part, so no node is held out.
+//!
+//! ```text
+//! classes   p = softmax(a asinh(κ s) / κ), which is softmax(a s) for κ = 0; a and κ by the left-out likelihood
+//! sets      p_l = 1 / (1 + exp(−(a_l s_l + b_l))), one pair per label, or one that rare labels share
+//! values    no probabilities; absolute left-out errors
+//! ```
+//!
+//! How badly something fits a node is its misfit: 1 − p of a class or label, |y − s| of a value. Those of the training nodes'
+//! own classes, labels and values, left out, say how large one may be at a [coverage](Regions).
+
+mod judged;
+mod likelihood;
+mod nnls;
+mod regions;
+mod sigmoid;
+
+pub use judged::{Calibrated, Covered};
+pub(crate) use likelihood::Likelihood;
+pub(crate) use nnls::Normal;
+pub use regions::Regions;
+pub use sigmoid::Sigmoid;
+
+use crate::error::Result;
+use crate::head::{Head, Truth};
+use crate::matrix::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// ρ, which only ends what would grow without end: classes that left-out scores separate.
+const PENALTY: f64 = 1e-8;
+
+/// κ that are tried. Least squares on indicators gives scores that are close to probabilities, whose logarithm is nearer to a
+/// logit than they are themselves: nodes with small scores are less uncertain, and those with large ones less certain, than
+/// softmax(a s) says. On the citation graphs the expected calibration error falls by a quarter.
+const BENDS: [f64; 10] = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+
+/// How scores become probabilities, and the misfits of the training nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    pub(crate) link: Link,
+    /// Each in increasing order: one list of classes and labels, one per column of values.
+    pub(crate) misfits: Vec<Vec<f64>>,
+}
+
+/// From scores to probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Link {
+    /// softmax(a asinh(κ s) / κ), of classes.
+    Softmax {
+        /// a ≥ 0, the inverse of what is called temperature.
+        sharpness: f64,
+        /// κ ≥ 0.
+        bend: f64,
+    },
+    /// Of sets, one per label.
+    Sigmoids {
+        /// In the order of the labels.
+        labels: Vec<Sigmoid>,
+    },
+    /// None, of values.
+    Identity,
+}
+
+impl Calibration {
+    /// From the left-out scores of some nodes, nodes × target columns.
+    pub(crate) fn new(truth: &Truth, left_out: &Matrix<f64>) -> Self {
+        match truth.head() {
+            Head::Classes { .. } => Calibration::of_classes(truth, left_out),
+            Head::Sets { names, .. } => {
+                let positive = |node: usize, label: usize| truth.matrix()[(node, label)] > 0.0;
+                let labels = sigmoid::per_label(names.len(), left_out, positive);
+                let link = Link::Sigmoids { labels };
+                let of_node = |node: usize| {
+                    let p = link.probabilities(truth.head(), left_out.row(node));
+                    let own = p.into_iter().enumerate().filter(move |&(l, _)| positive(node, l));
+                    own.map(|(_, p)| 1.0 - p)
+                };
+                let misfits = vec![sorted((0..left_out.rows()).flat_map(of_node).collect())];
+                Calibration { misfits, link }
+            }
+            Head::Values { .. } => {
+                let error = |node: usize, t: usize| truth.matrix()[(node, t)] - left_out[(node, t)];
+                let of_column = |t: usize| {
+                    sorted((0..left_out.rows()).map(|node| error(node, t).abs()).collect())
+                };
+                let misfits = (0..left_out.cols()).map(of_column).collect();
+                Calibration { misfits, link: Link::Identity }
+            }
+        }
+    }
+
+    fn of_classes(truth: &Truth, left_out: &Matrix<f64>) -> Self {
+        let nodes: Vec<usize> = (0..left_out.rows()).collect();
+        let link = match truth.head().names().len() {
+            // There is nothing to tell apart.
+            1 => Link::Softmax { sharpness: 0.0, bend: 0.0 },
+            _ => most_likely(truth, left_out, &nodes),
+        };
+        let misfit = |&node: &usize| {
+            let p = link.probabilities(truth.head(), left_out.row(node));
+            truth.class(node).map(|class| 1.0 - p[class as usize])
+        };
+        let misfits = vec![sorted(nodes.iter().filter_map(misfit).collect())];
+        Calibration { misfits, link }
+    }
+
+    /// How scores become probabilities.
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// What is plausible at a coverage, 0 to 1.
+    ///
+    /// # Errors
+    /// A coverage that is not between 0 and 1.
+    pub fn regions(&self, coverage: f64) -> Result<Regions> {
+        Regions::new(coverage, &self.misfits)
+    }
+}
+
+impl Link {
+    /// The probability of each class or label by a row of scores; none of values. Those of classes add up to 1.
+    pub fn probabilities(&self, head: &Head, scores: &[f64]) -> Vec<f64> {
+        match self {
+            Link::Softmax { sharpness, bend } => {
+                let mut scores = head.scores(scores);
+                scores.iter_mut().for_each(|score| *score = bent(*score, *bend));
+                let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let odds: Vec<f64> =
+                    scores.iter().map(|score| (sharpness * (score - largest)).exp()).collect();
+                let total: f64 = odds.iter().sum();
+                odds.iter().map(|odds| odds / total).collect()
+            }
+            Link::Sigmoids { labels } => {
+                labels.iter().zip(scores).map(|(sigmoid, &score)| sigmoid.at(score)).collect()
+            }
+            Link::Identity => Vec::new(),
+        }
+    }
+}
+
+/// asinh(κ s) / κ, which grows like s near 0 and like its logarithm far from it.
+fn bent(score: f64, bend: f64) -> f64 {
+    if bend == 0.0 { score } else { (bend * score).asinh() / bend }
+}
+
+/// The link under which the classes of left-out nodes are most likely; the straighter one of equals.
+fn most_likely(truth: &Truth, left_out: &Matrix<f64>, nodes: &[usize]) -> Link {
+    // Probabilities are about the nodes as they come, whatever they count in the training.
+    let truth = truth.clone().with_weights(None);
+    let of_bend = |&bend: &f64| {
+        let mut scores = left_out.clone();
+        scores.as_mut_slice().iter_mut().for_each(|score| *score = bent(*score, bend));
+        let candidates = [&scores];
+        let likelihood = Likelihood::new(&truth, &candidates);
+        let weights = likelihood.weights(nodes, PENALTY);
+        let merit = likelihood.of_nodes(nodes, &weights).iter().sum::<f64>();
+        (merit, Link::Softmax { sharpness: weights[0], bend })
+    };
+    let links = BENDS.iter().map(of_bend);
+    let best = links.reduce(|best, other| if other.0 > best.0 { other } else { best });
+    best.expect("there are bends to try").1
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::mix;
+
+    fn chance(seed: usize) -> f64 {
+        (mix(seed as u64) % 10_000) as f64 / 10_000.0
+    }
+
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|class| class.to_string()).collect()
+    }
+
+    /// Classes drawn with the very probabilities of a link: that is found again.
+    #[test]
+    fn the_sharpness_is_that_of_the_scores() {
+        for (classes, bend) in [(2, 0.0), (5, 0.0), (4, 8.0)] {
+            let head = Head::classes(names(classes));
+            let columns = head.columns();
+            let scores = Matrix::from_fn(40_000, columns, |i, j| chance(7 * i + 1000 * j) - 0.5);
+            let right = Link::Softmax { sharpness: 4.0 * (1.0 + bend), bend };
+            let draw = |i: usize| {
+                let mut left = chance(i ^ 0xabcdef);
+                let p = right.probabilities(&head, scores.row(i));
+                let class = p.iter().position(|p| {
+                    left -= p;
+                    left < 0.0
+                });
+                Some(class.unwrap_or(classes - 1) as u32)
+            };
+            let truth = Truth::of_classes(&head, (0..scores.rows()).map(draw).collect());
+            let calibration = Calibration::new(&truth, &scores);
+            // Links that are nearly alike have nearly the same probabilities.
+            for (i, score) in [0, 1, 2].map(|i| (i, scores.row(i))) {
+                let pairs = right.probabilities(&head, score);
+                let found = calibration.link.probabilities(&head, score);
+                for (p, q) in pairs.iter().zip(&found) {
+                    assert!((p - q).abs() < 0.02, "{classes} classes, node {i}: {p} {q}");
+                }
+            }
+            let p = calibration.link.probabilities(&head, scores.row(0));
+            assert!(p.len() == classes && (p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn misfits_are_those_of_the_truth() {
+        let head = Head::values(names(2));
+        let values = Matrix::from_rows(3, 2, vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]).unwrap();
+        let left_out = Matrix::from_rows(3, 2, vec![1.5, 10.0, 1.0, 26.0, 3.25, 31.0]).unwrap();
+        let calibration = Calibration::new(&Truth::of_values(&head, values), &left_out);
+        assert_eq!(calibration.misfits, [[0.25, 0.5, 1.0], [0.0, 1.0, 6.0]]);
+        assert!(calibration.link.probabilities(&head, &[1.0, 2.0]).is_empty());
+
+        let head = Head::classes(names(3));
+        let truth = Truth::of_classes(&head, vec![Some(0), Some(1), Some(2)]);
+        let left_out = Matrix::from_fn(3, 3, |i, j| f64::from(i == j));
+        let calibration = Calibration::new(&truth, &left_out);
+        let p = calibration.link.probabilities(&head, left_out.row(0));
+        assert!(p[0] > 0.99, "nothing contradicts certainty");
+        assert!(calibration.misfits[0].iter().all(|misfit| (misfit - (1.0 - p[0])).abs() < 1e-12));
+    }
+
+    #[test]
+    fn one_class_is_certain() {
+        let head = Head::classes(names(1));
+        let truth = Truth::of_classes(&head, vec![Some(0), Some(0)]);
+        let left_out = Matrix::from_fn(2, 1, |_, _| 0.3);
+        let calibration = Calibration::new(&truth, &left_out);
+        assert_eq!(calibration.link.probabilities(&head, &[0.3]), [1.0]);
+    }
+}

@@ -1,0 +1,61 @@
+//! The prediction of a training node by what is learnt without it, from what is learnt with it.
+
+use super::weights::Scaling;
+use crate::matrix::Matrix;
+
+/// Left-out predictions smaller than this share of the largest target are zeros before rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The side that a problem is solved on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Primal,
+    Dual,
+}
+
+/// The formula of exact leave-one-out, as `path.rs` has it.
+pub(super) struct LeftOut<'a> {
+    pub(super) form: Form,
+    /// Y.
+    pub(super) targets: &'a Matrix<f64>,
+    /// Means of Y's columns, with an intercept.
+    pub(super) means: Option<&'a [f64]>,
+    pub(super) weights: Option<&'a Scaling>,
+    /// See [`largest`].
+    pub(super) largest: &'a [f64],
+}
+
+impl LeftOut<'_> {
+    /// The left-out prediction of a node from V_i and q_i.
+    pub(super) fn predict(&self, node: usize, fitted: &[f64], form: f64, out: &mut [f64]) {
+        let (targets, weights) = (self.targets.row(node), self.weights);
+        let root = weights.map_or(1.0, |weights| weights.root(node));
+        let share =
+            || weights.map_or(1.0 / self.targets.rows() as f64, |weights| weights.share(node));
+        for (t, out) in out.iter_mut().enumerate() {
+            let scaled_residual = match self.form {
+                Form::Dual => fitted[t] / form,
+                Form::Primal => {
+                    let mean = self.means.map_or(0.0, |means| means[t]);
+                    let leverage = form + self.means.map_or(0.0, |_| share());
+                    (root * (targets[t] - mean) - fitted[t]) / (1.0 - leverage)
+                }
+            };
+            *out = targets[t] - scaled_residual / root;
+            // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
+            if out.abs() < ROUNDING * self.largest[t] {
+                *out = 0.0;
+            }
+        }
+    }
+}
+
+/// The largest size in each column of Y.
+pub(super) fn largest(targets: &Matrix<f64>) -> Vec<f64> {
+    let mut largest = vec![0.0; targets.cols()];
+    for row in targets.as_slice().chunks(targets.cols().max(1)) {
+        let sizes = row.iter().map(|y: &f64| y.abs());
+        largest.iter_mut().zip(sizes).for_each(|(most, size)| *most = size.max(*most));
+    }
+    largest
+}
