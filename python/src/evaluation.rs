@@ -6,6 +6,7 @@ use crate::errors::raise;
 use crate::settings::{DesignSettings, ObjectiveSettings, RidgeSettings, add_filter, operator};
 use crate::work;
 use gfgcn::Design;
+use gfgcn::calibration::Calibrated;
 use gfgcn::evaluation::{Evaluated, Evaluation};
 use gfgcn::metrics::{Metric, Summary};
 use gfgcn::split::{Ratio, Split};
@@ -18,7 +19,7 @@ use pyo3::types::{PyDict, PyList};
 /// order. The splits are random (their number, their ratio, and the seed of the first) unless training, validation and test
 /// nodes are given.
 #[pyfunction]
-#[pyo3(signature = (dataset, designs, normalization, ridge, objective, random, given, largest_component, threads=0))]
+#[pyo3(signature = (dataset, designs, normalization, ridge, objective, random, given, largest_component, calibrates, threads=0))]
 #[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
@@ -30,6 +31,7 @@ pub(crate) fn evaluate<'py>(
     random: (usize, String, u64),
     given: Option<[PyReadonlyArray1<'py, i64>; 3]>,
     largest_component: bool,
+    calibrates: bool,
     threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let designs: Vec<Option<Design>> = designs
@@ -76,8 +78,7 @@ pub(crate) fn evaluate<'py>(
             false => None,
         };
         let named: Vec<Design> = designs.iter().flatten().cloned().collect();
-        let evaluation =
-            Evaluation { designs: named, splits, ridge, objective, ..Evaluation::default() };
+        let evaluation = Evaluation { designs: named, splits, ridge, objective, calibrates };
         Ok((evaluation.run(data, context)?, searched))
     })?;
     let mut found = found.iter();
@@ -85,7 +86,7 @@ pub(crate) fn evaluate<'py>(
     for design in &designs {
         let row = match design {
             Some(_) => found.next().map(|outcome| of_design(py, outcome)),
-            None => searched.as_ref().map(|outcome| of_search(py, outcome)),
+            None => searched.as_ref().map(|outcome| of_search(py, outcome, calibrates)),
         };
         rows.append(row.expect("one outcome for each")?)?;
     }
@@ -102,21 +103,43 @@ fn of_design<'py>(py: Python<'py>, outcome: &Evaluated) -> PyResult<Bound<'py, P
     }
     add_scores(&row, outcome.metric, &outcome.scores, &outcome.accuracies)?;
     row.set_item("lam", outcome.lambda_median())?;
+    outcome.calibrated.iter().try_for_each(|calibrated| add_calibration(&row, calibrated))?;
     let times = outcome.times;
     row.set_item("seconds", (times.propagate + times.fit + times.predict).as_secs_f64())?;
     Ok(row)
 }
 
-fn of_search<'py>(py: Python<'py>, outcome: &Searched) -> PyResult<Bound<'py, PyDict>> {
+fn of_search<'py>(
+    py: Python<'py>,
+    outcome: &Searched,
+    calibrates: bool,
+) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("model", "auto")?;
     row.set_item("filter", py.None())?;
     row.set_item("depth", py.None())?;
     add_scores(&row, outcome.metric, &outcome.scores, &outcome.accuracies)?;
     row.set_item("lam", py.None())?;
+    if calibrates {
+        add_calibration(&row, &outcome.calibrated)?;
+    }
     row.set_item("seconds", (outcome.fit + outcome.predict).as_secs_f64())?;
     row.set_item("stacked", outcome.stacked)?;
     Ok(row)
+}
+
+/// Of probabilities the expected calibration error, and of each coverage what is really inside, in percent, and how large a
+/// set or an interval is.
+fn add_calibration(row: &Bound<'_, PyDict>, calibrated: &Calibrated) -> PyResult<()> {
+    if let Some(error) = calibrated.expected_error() {
+        row.set_item("calibration_error", error.mean)?;
+    }
+    for covered in &calibrated.covered {
+        let percent = (100.0 * covered.coverage).round();
+        row.set_item(format!("coverage_{percent}"), covered.share().mean)?;
+        row.set_item(format!("size_{percent}"), covered.size().mean)?;
+    }
+    Ok(())
 }
 
 /// Mean and spread over the splits, of the metric and where that is another of the accuracy; shares in percent.

@@ -13,7 +13,7 @@ use gfgcn::model::Predictions;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::{Classifier, Ridge};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyFileExistsError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -111,6 +111,11 @@ pub(crate) fn filter<'py>(
     array(py, filtered)
 }
 
+/// The rows of an array, however they lie in memory.
+fn rows(array: &PyReadonlyArray2<'_, f64>) -> Vec<Vec<f64>> {
+    array.as_array().outer_iter().map(|row| row.to_vec()).collect()
+}
+
 #[pymethods]
 impl Model {
     /// Predicts every node of a graph.
@@ -123,6 +128,52 @@ impl Model {
     ) -> PyResult<Predicted<'py>> {
         let predict = |context: &_| self.model.predict(&dataset.dataset, context);
         predicted(py, &work::run(py, threads, predict)?)
+    }
+
+    /// The probabilities of classes or labels by their scores, nodes × names.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let link = self.model.calibration().link();
+        let rows = rows(&scores);
+        let all = rows.iter().flat_map(|row| link.probabilities(self.model.head(), row)).collect();
+        array(py, Matrix::from_rows(rows.len(), self.model.classes().len(), all).map_err(raise)?)
+    }
+
+    /// Which classes or labels are plausible at a coverage by their scores, nodes × names.
+    fn sets<'py>(
+        &self,
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'py, f64>,
+        coverage: f64,
+    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let calibration = self.model.calibration();
+        let regions = calibration.regions(coverage).map_err(raise)?;
+        let rows = rows(&scores);
+        let mut sets = Matrix::<bool>::zeros(rows.len(), self.model.classes().len());
+        for (node, row) in rows.iter().enumerate() {
+            let set = regions.set(&calibration.link().probabilities(self.model.head(), row));
+            set.into_iter().for_each(|class| sets[(node, class as usize)] = true);
+        }
+        array(py, sets)
+    }
+
+    /// From where to where values plausibly are at a coverage, each nodes × columns.
+    fn intervals<'py>(
+        &self,
+        py: Python<'py>,
+        values: PyReadonlyArray2<'py, f64>,
+        coverage: f64,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+        let regions = self.model.calibration().regions(coverage).map_err(raise)?;
+        let rows = rows(&values);
+        let ends = |end: fn(&(f64, f64)) -> f64| {
+            let all = rows.iter().flat_map(|row| regions.intervals(row)).map(|i| end(&i)).collect();
+            Matrix::from_rows(rows.len(), self.model.classes().len(), all).map_err(raise)
+        };
+        Ok((array(py, ends(|ends| ends.0)?)?, array(py, ends(|ends| ends.1)?)?))
     }
 
     /// The bytes of the model file.

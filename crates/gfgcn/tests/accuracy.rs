@@ -105,6 +105,30 @@ fn amazon_computers_agrees_with_the_reference() {
     agrees_with_the_reference("amazon_computers");
 }
 
+/// Probabilities and prediction sets from left-out scores, with no node held out for them, hold on the test nodes.
+#[test]
+fn probabilities_and_sets_hold_on_the_citation_graphs() {
+    for name in ["cora", "citeseer", "pubmed"] {
+        let dataset = load(name).unwrap().largest_component();
+        let split = |seed| Split::stratified(dataset.labels(), Ratio::PAPER, seed).unwrap();
+        let evaluation = Evaluation {
+            designs: vec![Filter::ssgc(8, 0.05).unwrap().into()],
+            splits: (0..20).map(split).collect(),
+            calibrates: true,
+            ..Evaluation::default()
+        };
+        let result = evaluation.run(&dataset, &Context::default()).unwrap().remove(0);
+        let calibrated = result.calibrated.unwrap();
+        let error = calibrated.expected_error().unwrap().mean;
+        assert!(error <= 0.04, "{name}: expected calibration error {error:.3}");
+        for covered in &calibrated.covered {
+            let (asked, found) = (100.0 * covered.coverage, covered.share().mean);
+            assert!((found - asked).abs() < 1.0, "{name}: {found:.1} % of {asked} %");
+        }
+        assert!(calibrated.covered[0].size().mean < calibrated.covered[1].size().mean);
+    }
+}
+
 /// Row-normalised features, all nodes, λ on the validation part. Expected values by another
 /// implementation; ties between λ break differently, so ±1.0.
 #[test]

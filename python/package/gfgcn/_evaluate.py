@@ -35,6 +35,7 @@ def evaluate(
     seed: int = 0,
     split: tuple[Any, Any, Any] | None = None,
     largest_component: bool | None = None,
+    calibration: bool = False,
     n_jobs: int | None = None,
 ) -> Results:
     """Measures models on test nodes over many splits, as ``gfgcn evaluate`` does.
@@ -61,6 +62,10 @@ def evaluate(
         Masks or node numbers of one given split, instead of random ones.
     largest_component : bool, optional
         Whether only the largest connected component is used: by default yes, unless a split is given.
+    calibration : bool
+        Whether probabilities and prediction sets are judged, too: ``calibration_error`` is the expected calibration error,
+        0 to 1, ``coverage_90`` the percentage of test nodes whose class is in its 90 % set (value in its interval), and
+        ``size_90`` how many classes that has (how wide it is) on average; the same of 95 %.
 
     Returns
     -------
@@ -106,6 +111,7 @@ def evaluate(
         random,
         None if split is None else _parts(split, checked.rows, largest_component),
         largest_component,
+        flag("calibration", calibration),
         workers,
     )
     shown = (_ordered(row, meant.sign) for row in rows)

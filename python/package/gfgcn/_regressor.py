@@ -9,6 +9,7 @@ import numpy as np
 from . import _inputs
 from ._gfgcn import Model
 from ._learner import Learner
+from ._settings import number
 from ._types import Array
 
 
@@ -109,6 +110,18 @@ class GradientFreeRegressor(Learner):
         predicted = self._predicted(X, adjacency, directed)
         names = range(len(predicted.scores)) if predicted.nodes is None else predicted.nodes
         return dict(zip(names, self._shaped(predicted.scores)))
+
+    def predict_interval(
+        self, X: Any = None, adjacency: Any = None, *, coverage: float = 0.9, directed: bool | None = None
+    ) -> Array:
+        """From where to where the values plausibly are, (nodes, 2), or (nodes, columns, 2) if y had several columns.
+
+        As wide as the errors of left-out training nodes, but for the largest ones. The share of nodes whose value is inside is
+        the coverage, if the known ones were picked at random and no single one decides much: measured, not guaranteed.
+        """
+        values = self._predicted(X, adjacency, directed).scores
+        ends = np.stack(self._model.intervals(values, number("coverage", coverage)), axis=-1)
+        return ends[:, 0] if self._flat else ends
 
     def score(
         self,

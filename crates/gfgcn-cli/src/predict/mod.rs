@@ -8,11 +8,12 @@ use crate::source::{Source, SplitSource, Target};
 use crate::{Global, interrupt, shown};
 use agreement::Agreement;
 use clap::Args;
+use gfgcn::calibration::Regions;
 use gfgcn::context::Context;
 use gfgcn::data::TargetKind;
 use gfgcn::model::Predictions;
 use gfgcn::{Error, Model};
-use gfgcn_data::predictions;
+use gfgcn_data::predictions::{self, Extras};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   gfgcn predict my.model my-folder -o labels.csv
   gfgcn predict my.model my-folder --only-unlabelled -o new.parquet
+  gfgcn predict my.model my-folder --probabilities --sets 0.9 -o labels.csv
   gfgcn predict cora.model cora --public-split -o cora.npz")]
 pub(crate) struct Arguments {
     /// A model saved by `gfgcn fit`
@@ -40,6 +42,17 @@ pub(crate) struct Arguments {
     /// Write only the nodes that have no label or value in the data
     #[arg(long)]
     only_unlabelled: bool,
+    /// Write the probability of every class or label, too
+    #[arg(long)]
+    probabilities: bool,
+    /// Write prediction sets, too, or intervals of values: what is plausible at this coverage, such as 0.9
+    #[arg(
+        long,
+        visible_alias = "intervals",
+        value_name = "COVERAGE",
+        allow_negative_numbers = true
+    )]
+    sets: Option<f64>,
     #[command(flatten)]
     split: SplitSource,
 }
@@ -50,6 +63,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     predictions::check_file_name(arguments.target.path())?;
     arguments.target.check(&inputs)?;
     let model = Model::load(&arguments.model)?;
+    let extras = arguments.extras(&model)?;
     let dataset = arguments.source.load_for(&model, global, output)?;
     let split = arguments.split.load_one(&dataset)?;
     let start = Instant::now();
@@ -57,6 +71,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let predictions = progress::show(output, "predicting", Unit::Time, predict)?;
     let elapsed = start.elapsed();
     predictions.notes().iter().for_each(|note| output.warn(note));
+    if extras.regions.as_ref().is_some_and(Regions::is_everything) {
+        output.warn("the model was trained on too few nodes to rule anything out at this coverage");
+    }
     let known = dataset.targets();
     if known.kind() != predictions.kind() && !known.known().is_empty() {
         let (kind, predicted) = (known.kind(), predictions.kind());
@@ -82,22 +99,70 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         let (path, force) = (arguments.target.path(), arguments.target.force());
         let classes = dataset.targets().names().len().max(predictions.classes().len()) as u64;
         // Which class was taken for which is counted afterwards.
-        let needed =
-            predictions::write_memory(&predictions, path, nodes.len()).max(8 * classes.pow(2));
+        let needed = predictions::write_memory(&predictions, &extras, path, nodes.len())
+            .max(8 * classes.pow(2));
         let remedy = "use a machine with more memory";
         interrupt::context().memory().check("writing the predictions", needed, remedy)?;
-        predictions::write(&predictions, path, force, &dataset, &nodes)?;
+        predictions::write(&predictions, path, force, &dataset, &nodes, &extras)?;
     }
     let report = Report {
         output: shown::path(arguments.target.path()),
         nodes: nodes.len(),
         classes: class_counts(&predictions, &nodes),
         targets: predictions.kind(),
+        regions: extras.regions.map(|regions| RegionSummary::new(&predictions, &nodes, &regions)),
         agreement: Agreement::new(&model, &dataset, &predictions, split.as_ref())?,
         notes: predictions.notes().to_vec(),
         seconds: elapsed.as_secs_f64(),
     };
     output.report(&report, Report::text)
+}
+
+impl Arguments {
+    fn extras(&self, model: &Model) -> Result<Extras, Error> {
+        if self.probabilities && model.head().kind() == TargetKind::Values {
+            return Err(Error::Data(
+                "values have no probabilities; --intervals gives what is plausible".into(),
+            ));
+        }
+        let regions =
+            self.sets.map(|coverage| model.calibration().regions(coverage)).transpose()?;
+        Ok(Extras { probabilities: self.probabilities, regions })
+    }
+}
+
+/// What is plausible, over all nodes.
+#[derive(Serialize)]
+struct RegionSummary {
+    coverage: f64,
+    /// How many classes or labels there are in a set, or how wide an interval is, on average.
+    mean_size: Option<f64>,
+}
+
+impl RegionSummary {
+    fn new(predictions: &Predictions, nodes: &[usize], regions: &Regions) -> Self {
+        let sizes: Vec<f64> = match predictions.kind() {
+            TargetKind::Values => {
+                let widths = |&node: &usize| predictions.intervals(node, regions);
+                nodes.iter().flat_map(widths).map(|(from, to)| to - from).collect()
+            }
+            TargetKind::Classes | TargetKind::Sets => nodes
+                .iter()
+                .map(|&node| predictions.plausible(node, regions).len() as f64)
+                .collect(),
+        };
+        let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;
+        RegionSummary { coverage: regions.coverage(), mean_size: mean.is_finite().then_some(mean) }
+    }
+
+    fn text(&self, kind: TargetKind) -> String {
+        let coverage = format!("coverage {}", self.coverage);
+        match (kind, self.mean_size) {
+            (TargetKind::Values, Some(width)) => format!("{coverage}, {width:.3} wide on average"),
+            (_, Some(size)) => format!("{coverage}, {size:.2} in a set on average"),
+            (_, None) => format!("{coverage}, without bounds"),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -108,6 +173,8 @@ struct Report {
     targets: TargetKind,
     /// None of values.
     classes: Vec<ClassCount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regions: Option<RegionSummary>,
     agreement: Option<Agreement>,
     /// How features were matched by name, where they differ.
     notes: Vec<String>,
@@ -147,11 +214,13 @@ impl Report {
             [] => nodes,
             classes => format!("{nodes} ({})", shown::list(classes)),
         };
-        let lines = [
-            ("predicted", predicted),
-            ("time", seconds(Duration::from_secs_f64(self.seconds))),
-            ("saved", self.output.clone()),
-        ];
+        let mut lines = vec![("predicted", predicted)];
+        if let Some(regions) = &self.regions {
+            let name = if self.targets == TargetKind::Values { "intervals" } else { "sets" };
+            lines.push((name, regions.text(self.targets)));
+        }
+        lines.push(("time", seconds(Duration::from_secs_f64(self.seconds))));
+        lines.push(("saved", self.output.clone()));
         pairs(&lines) + &self.agreement.as_ref().map_or_else(String::new, Agreement::text)
     }
 }

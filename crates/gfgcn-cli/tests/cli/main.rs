@@ -11,6 +11,7 @@ mod faults;
 mod kills;
 #[cfg(target_os = "linux")]
 mod limits;
+mod living;
 mod order;
 mod paper;
 #[path = "../../../gfgcn/tests/published/mod.rs"]

@@ -1,0 +1,115 @@
+//! What a model says beyond labels: probabilities, prediction sets, intervals.
+
+use crate::sandbox::Sandbox;
+use std::collections::HashMap;
+
+/// The columns of a table without quotes, by name.
+fn columns(table: &str) -> HashMap<String, Vec<String>> {
+    let mut lines = table.lines().map(|line| line.split(',').map(str::to_owned));
+    let names: Vec<String> = lines.next().unwrap().collect();
+    let mut columns: HashMap<String, Vec<String>> =
+        names.iter().map(|name| (name.clone(), Vec::new())).collect();
+    for line in lines {
+        for (name, cell) in names.iter().zip(line) {
+            columns.get_mut(name).unwrap().push(cell);
+        }
+    }
+    columns
+}
+
+fn numbers(cells: &[String]) -> Vec<f64> {
+    cells.iter().map(|cell| cell.parse().unwrap()).collect()
+}
+
+#[test]
+fn probabilities_and_sets_are_columns() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("fit cora --depth 8 --public-split -o m.model");
+    let text = sandbox.ok("predict m.model cora --probabilities --sets 0.9 -o all.csv");
+    assert!(text.contains("coverage 0.9, 1."), "{text}");
+    let table = columns(&sandbox.read("all.csv"));
+    let probabilities: HashMap<&str, Vec<f64>> = table
+        .iter()
+        .filter_map(|(name, cells)| Some((name.strip_prefix("probability_")?, numbers(cells))))
+        .collect();
+    assert_eq!(probabilities.len(), 7);
+    for (k, label) in table["label"].iter().enumerate() {
+        let total: f64 = probabilities.values().map(|column| column[k]).sum();
+        assert!((total - 1.0).abs() < 1e-9);
+        let own = probabilities[label.as_str()][k];
+        assert!(probabilities.values().all(|column| column[k] <= own), "row {k}");
+        assert!(table["set"][k].split(';').any(|name| name == label), "row {k}");
+    }
+    let report = sandbox.json("predict m.model cora --sets 0.9 -o all.npz");
+    let sizes = table["set"].iter().map(|set| set.split(';').count() as f64);
+    let mean = sizes.sum::<f64>() / table["set"].len() as f64;
+    assert!((report["regions"]["mean_size"].as_f64().unwrap() - mean).abs() < 1e-9);
+}
+
+#[test]
+fn intervals_lie_around_values() {
+    let sandbox = Sandbox::new();
+    let nodes = 40;
+    let edges: String = (0..nodes).map(|k| format!("n{k},n{}\n", (k + 1) % nodes)).collect();
+    sandbox.write("data/edges.csv", &format!("source,target\n{edges}"));
+    let rows: String = (0..nodes).map(|k| format!("n{k},{},{}\n", k % 7, (k * 5) % 11)).collect();
+    sandbox.write("data/features.csv", &format!("id,a,b\n{rows}"));
+    let values: String = (0..nodes - 4)
+        .map(|k| format!("n{k},{}\n", 3.0 * f64::from(k % 7) + f64::from(k * 13 % 5) / 10.0))
+        .collect();
+    sandbox.write("data/values.csv", &format!("id,height\n{values}"));
+    sandbox.ok("fit data --depth 2 -o m.model");
+    sandbox.ok("predict m.model data --intervals 0.8 -o x.csv");
+    let table = columns(&sandbox.read("x.csv"));
+    let [values, from, to] =
+        ["height", "height_from", "height_to"].map(|name| numbers(&table[name]));
+    let width = to[0] - from[0];
+    assert!(width > 0.0);
+    for k in 0..nodes as usize {
+        assert!((values[k] - (from[k] + to[k]) / 2.0).abs() < 1e-9);
+        assert!((to[k] - from[k] - width).abs() < 1e-9, "row {k}");
+    }
+    let run = sandbox.run("predict m.model data --probabilities -o y.csv");
+    assert_eq!(run.status, Some(3));
+    assert!(run.stderr.contains("--intervals"), "{}", run.stderr);
+    let run = sandbox.run("predict m.model data --sets 0.999 -o y.csv");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("too few nodes"), "{}", run.stderr);
+    assert!(run.stdout.contains("without bounds"), "{}", run.stdout);
+}
+
+#[test]
+fn a_coverage_is_between_0_and_1() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("fit cora --depth 2 -o m.model");
+    for coverage in ["0", "1", "-0.5", "90", "nan", "inf"] {
+        let run = sandbox.run(&format!("predict m.model cora --sets {coverage} -o x.csv"));
+        assert_ne!(run.status, Some(0), "{coverage}");
+        assert!(run.stderr.contains("between 0 and 1"), "{coverage}: {}", run.stderr);
+        assert!(!sandbox.path("x.csv").exists());
+    }
+}
+
+#[test]
+fn evaluate_judges_calibration_where_it_is_asked_to() {
+    let sandbox = Sandbox::new();
+    let arguments =
+        "evaluate cora --models gfssgc,sgc,auto --depths 8 --splits 2 --epochs 2 --no-cache";
+    let report = sandbox.json(&format!("{arguments} --calibration"));
+    let of = |row: usize| &report["results"][row]["calibration"];
+    for row in [0, 2] {
+        assert_eq!(of(row)["expected_errors"].as_array().unwrap().len(), 2);
+        let bins = of(row)["reliability"]["bins"].as_array().unwrap();
+        let counted: u64 = bins.iter().map(|bin| bin["count"].as_u64().unwrap()).sum();
+        let tested = report["nodes"].as_u64().unwrap() as f64 * 2.0 * 0.8;
+        assert!((counted as f64 - tested).abs() < 20.0, "{counted}");
+        assert_eq!(of(row)["covered"][1]["coverage"], 0.95);
+    }
+    assert!(of(1).is_null(), "a network has no left-out scores");
+    let text = sandbox.ok(&format!("{arguments} --calibration"));
+    assert!(text.contains("90 % sets cover") && text.contains("Reliability of"), "{text}");
+    let without = sandbox.json("evaluate cora --models gfssgc --depths 8 --splits 2");
+    assert!(without["results"][0]["calibration"].is_null());
+    let with = &report["results"][0]["scores"];
+    assert_eq!(&without["results"][0]["scores"], with, "judging changes nothing");
+}
