@@ -30,6 +30,9 @@ pub(crate) struct Model {
 pub(crate) type Predicted<'py> =
     (Option<Bound<'py, PyAny>>, Bound<'py, PyArray2<f64>>, Vec<String>);
 
+/// Where intervals begin and end, each nodes × columns.
+type Ends<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// Of a linear kernel: W and b.
 type Weights<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
@@ -166,7 +169,7 @@ impl Model {
         py: Python<'py>,
         values: PyReadonlyArray2<'py, f64>,
         coverage: f64,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+    ) -> PyResult<Ends<'py>> {
         let regions = self.model.calibration().regions(coverage).map_err(raise)?;
         let rows = rows(&values);
         let ends = |end: fn(&(f64, f64)) -> f64| {

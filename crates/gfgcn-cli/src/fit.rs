@@ -3,18 +3,16 @@
 use crate::Global;
 use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
-use crate::settings::{Settings, depth, reported, score_name, shown_score, targets};
+use crate::settings::{reported, score_name, shown_score, targets};
 use crate::source::{Source, SplitSource, Target};
 use crate::training::{Searched, TrainOn};
+use crate::wanted::{Training, Wanted};
 use crate::{shown, training};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
+use gfgcn::Model;
 use gfgcn::driver::Explanation;
-use gfgcn::filter::DEFAULT_DEPTH;
 use gfgcn::head::Head;
 use gfgcn::metrics::Metric;
-use gfgcn::{Classifier, Design, Error, Input, Model};
-use gfgcn_baselines::Method;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -36,21 +34,6 @@ pub(crate) struct Arguments {
     source: Source,
     #[command(flatten)]
     target: Target,
-    /// The model [default: searched for, or gfssgc]
-    #[arg(long, value_parser = closed_forms())]
-    model: Option<String>,
-    /// Depth K of the filter [default: searched for, or 8]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = depth)]
-    depth: Option<usize>,
-    /// What is computed from graph and features, as JSON reports write it: channels joined by ' + ', each
-    /// [WEIGHT*]FILTER[@OPERATOR][ of INPUT][/ROWS]. Filters are sgc, ssgc, dgc, ppr, heat, highpass and identity; operators those
-    /// of --normalization; inputs structure and degrees; rows unit (length) and sum (divided by it)
-    #[arg(
-        long,
-        value_name = "DESIGN",
-        conflicts_with_all = ["model", "depth", "tau", "time", "row_normalize", "normalization"]
-    )]
-    design: Option<Design>,
     /// Say first what will be computed, and what it costs
     #[arg(long)]
     explain: bool,
@@ -59,37 +42,29 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     train_on: TrainOn,
     #[command(flatten)]
-    settings: Settings,
+    wanted: Wanted,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let named = arguments.classifier()?;
-    arguments.train_on.check_given(&arguments.split, arguments.settings.ridge().selection)?;
+    let wanted = arguments.wanted.training()?;
+    let selection = arguments.wanted.settings.ridge().selection;
+    arguments.train_on.check_given(&arguments.split, selection)?;
     arguments.target.check(&arguments.source.files())?;
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
-    let given = arguments.choose().then_some(named);
-    let of_features = |classifier: &Classifier| classifier.design.filters(Input::Features);
-    if given.as_ref().is_some_and(of_features) && dataset.features().is_empty() {
-        return Err(Error::Data(
-            "the nodes have no features, which this model filters; leave out --model, --depth and whatever else describes a \
-             model, so that one is searched for (in gfgcn evaluate: --models auto)"
-                .into(),
-        )
-        .in_file(dataset.name())
-        .into());
-    }
-    let search = arguments.settings.common().search();
-    let plan = match (arguments.explain, &given) {
+    wanted.check(&dataset)?;
+    let plan = match (arguments.explain, &wanted) {
         (false, _) => None,
-        (true, Some(classifier)) => Some(classifier.explain(&dataset, &split)?),
-        (true, None) => Some(search.explain(&dataset, &split)?),
+        (true, Training::Described(classifier)) => Some(classifier.explain(&dataset, &split)?),
+        (true, Training::Searched(search)) => Some(search.explain(&dataset, &split)?),
     };
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
-    let (model, search) = match given {
-        Some(classifier) => (training::train(&classifier, &dataset, &split, output)?, None),
-        None => {
+    let (model, search) = match wanted {
+        Training::Described(classifier) => {
+            (training::train(&classifier, &dataset, &split, output)?, None)
+        }
+        Training::Searched(search) => {
             let tuned = training::search(&search, &dataset, &split, output)?;
             let searched = Searched::from(&tuned);
             (tuned.model, Some(searched))
@@ -99,36 +74,6 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     training::save(&model, arguments.target.path(), arguments.target.force())?;
     let report = Report { plan, search, ..Report::new(&model, arguments.target.path(), elapsed) };
     output.report(&report, Report::text)
-}
-
-impl Arguments {
-    /// Whether anything was said that a search would choose.
-    fn choose(&self) -> bool {
-        self.model.is_some()
-            || self.design.is_some()
-            || self.depth.is_some()
-            || self.settings.choose()
-    }
-
-    /// What was asked for, or else the default.
-    fn classifier(&self) -> gfgcn::Result<Classifier> {
-        let model = self.model.as_deref().unwrap_or("gfssgc");
-        let depth = self.depth.unwrap_or(DEFAULT_DEPTH);
-        let Method::ClosedForm(filter) = self.settings.method(model, depth, |_| None)? else {
-            unreachable!("the parser takes closed forms only");
-        };
-        let design = match &self.design {
-            Some(design) => design.clone().with_tolerance(self.settings.tolerance()),
-            None => self.settings.design(filter),
-        };
-        let (ridge, objective) = (self.settings.ridge(), self.settings.objective());
-        Ok(Classifier { design, ridge, objective })
-    }
-}
-
-/// The names of the models in closed form.
-fn closed_forms() -> PossibleValuesParser {
-    PossibleValuesParser::new(Method::NAMES.into_iter().filter(|name| name.starts_with("gf")))
 }
 
 #[derive(Serialize)]

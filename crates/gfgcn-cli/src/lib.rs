@@ -4,6 +4,7 @@
 //! and files. Exit status: 0 done, 2 wrong usage, 3 bad input, 4 a failure of the machine, 130
 //! interrupted.
 
+mod audit;
 mod cache;
 mod data;
 pub mod download;
@@ -24,6 +25,7 @@ mod shown;
 mod source;
 mod training;
 mod tune;
+mod wanted;
 
 pub use last_resort::LastResort;
 
@@ -93,6 +95,7 @@ enum Command {
     Fit(fit::Arguments),
     Tune(tune::Arguments),
     Predict(predict::Arguments),
+    Audit(audit::Arguments),
     Inspect(inspect::Arguments),
     Paper(paper::Arguments),
     /// List, describe, download, convert and make datasets
@@ -137,6 +140,7 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
         Command::Fit(arguments) => fit::run(arguments, &cli.global, output),
         Command::Tune(arguments) => tune::run(arguments, &cli.global, output),
         Command::Predict(arguments) => predict::run(arguments, &cli.global, output),
+        Command::Audit(arguments) => audit::run(arguments, &cli.global, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
         Command::Paper(arguments) => paper::run(arguments, &cli.global, output),
         Command::Data(command) => data::run(command, &cli.global, output),

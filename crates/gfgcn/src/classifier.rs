@@ -6,6 +6,7 @@ use crate::design::Design;
 use crate::driver::{Driver, Explanation, Rows, Scoring, Systems};
 use crate::error::Result;
 use crate::head::{Lesson, Objective, Supervision};
+use crate::matrix::Matrix;
 use crate::model::{Known, Member, Model, Provenance, SAVING};
 use crate::ridge::Ridge;
 use crate::split::Split;
@@ -69,6 +70,17 @@ impl Classifier {
     /// A training or validation node of which nothing is known, an objective that does not fit the targets, an empty validation part where it is needed,
     /// a λ too large for double precision, more memory than there is, or that the work is cancelled.
     pub fn fit(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Model> {
+        Ok(self.fit_left_out(dataset, split, context)?.0)
+    }
+
+    /// As [`Classifier::fit`], with the scores of each training node by what is learnt without it, in the order of the split's
+    /// training part × target columns.
+    pub(crate) fn fit_left_out(
+        &self,
+        dataset: &Dataset,
+        split: &Split,
+        context: &Context,
+    ) -> Result<(Model, Matrix<f64>)> {
         context.run(|| {
             let ridge = self.ridge.on(dataset.targets().kind());
             let lesson = self.lesson(dataset, split)?;
@@ -92,10 +104,11 @@ impl Classifier {
                 lambda: fitted.lambda,
                 predictor: fitted.predictor,
             };
-            Ok(Model {
+            let (left_out, calibration) = fitted.calibrated.expect("it was asked for");
+            let model = Model {
                 members: vec![member],
                 head: fitted.head,
-                calibration: fitted.calibration.expect("it was asked for"),
+                calibration,
                 known: Known::new(dataset, designs),
                 provenance: Provenance {
                     dataset: dataset.name().to_owned(),
@@ -111,7 +124,8 @@ impl Classifier {
                         .map(|candidate| candidate.accuracy()),
                     selection_score: fitted.selected.map(|candidate| candidate.score),
                 },
-            })
+            };
+            Ok((model, left_out))
         })
     }
 

@@ -273,7 +273,9 @@ impl Run<'_> {
                 Metric::Accuracy => *result.accuracies.last().expect("of this split"),
                 metric => shown(metric, test_score(supervision, split, &scores)?),
             });
-            if let (Some(judged), Some(calibration)) = (&mut result.calibrated, &fit.calibration) {
+            if let (Some(judged), Some((_, calibration))) =
+                (&mut result.calibrated, &fit.calibrated)
+            {
                 let (nodes, truth) = supervision.truth_of_test(split.test())?;
                 judged.add(calibration, &truth, nodes.iter().map(|&node| scores.row(node)));
             }

@@ -23,8 +23,8 @@ pub(crate) struct Fitted {
     pub(crate) predictor: Predictor,
     /// What decodes its scores: the head of the supervision, with a threshold for sets of labels.
     pub(crate) head: Head,
-    /// Of its scores, if it was asked for.
-    pub(crate) calibration: Option<Calibration>,
+    /// The left-out scores of the training nodes and what they say of others, if it was asked for.
+    pub(crate) calibrated: Option<(Matrix<f64>, Calibration)>,
 }
 
 impl Ridge {
@@ -50,6 +50,10 @@ impl Ridge {
                 None => Predictor::linear(solution.coefficients, solution.intercept),
             })
         };
+        let calibrated = |left_out: Matrix<f64>| {
+            let calibration = Calibration::new(targets, &left_out);
+            (left_out, calibration)
+        };
         let mut head = supervision.head.clone();
         let given = match self.selection {
             Selection::Fixed(lambda) => Some(lambda),
@@ -58,15 +62,16 @@ impl Ridge {
         let is_set = matches!(head, Head::Sets { .. });
         if let Some(lambda) = given.filter(|_| !is_set) {
             let (matrix, weights, xi) = (targets.matrix(), targets.weights(), lambda.recip());
-            let (solution, calibration) = if calibrates {
+            let (solution, left_out) = if calibrates {
                 let (solution, left_out) =
                     problem.solve_left_out(matrix, weights, self.intercept, xi, context)?;
-                (solution, Some(Calibration::new(targets, &left_out)))
+                (solution, Some(left_out))
             } else {
                 (problem.solve(matrix, weights, self.intercept, xi, context)?, None)
             };
             let predictor = predictor(solution)?;
-            return Ok(Fitted { kernel, lambda, selected: None, predictor, head, calibration });
+            let calibrated = left_out.map(calibrated);
+            return Ok(Fitted { kernel, lambda, selected: None, predictor, head, calibrated });
         }
         let (matrix, weights) = (targets.matrix().clone(), targets.weights());
         let path = problem.path(matrix, weights, self.intercept, context)?;
@@ -96,10 +101,9 @@ impl Ridge {
         if let (Head::Sets { threshold, .. }, Some(left_out)) = (&mut head, &left_out) {
             *threshold = targets.threshold_of(left_out);
         }
-        let calibration =
-            left_out.filter(|_| calibrates).map(|left_out| Calibration::new(targets, &left_out));
+        let calibrated = left_out.filter(|_| calibrates).map(calibrated);
         let predictor = predictor(path.solve(xi, context)?)?;
         let lambda = given.unwrap_or(xi.recip());
-        Ok(Fitted { kernel, lambda, selected, predictor, head, calibration })
+        Ok(Fitted { kernel, lambda, selected, predictor, head, calibrated })
     }
 }

@@ -38,11 +38,14 @@
 //! | choose how it is learnt | [`Ridge`]: [`kernel::Kernel`], [`ridge::Selection`] |
 //! | train and predict | [`Classifier`], [`Model`] |
 //! | have everything chosen | [`tune::Search`] |
+//! | know how sure it is | [`model::Predictions::probabilities`], [`calibration::Calibration`] |
+//! | find labels that look wrong | [`audit::Audit`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
 //! | cancel it, watch it, limit its memory | [`context::Context`] |
 //! | see what will be computed | [`driver::Explanation`] |
 //! | use the parts alone | [`driver::Driver`], [`graph::Adjacency`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
+pub mod audit;
 pub mod buffer;
 pub mod calibration;
 mod classifier;

@@ -113,3 +113,63 @@ fn evaluate_judges_calibration_where_it_is_asked_to() {
     let with = &report["results"][0]["scores"];
     assert_eq!(&without["results"][0]["scores"], with, "judging changes nothing");
 }
+
+#[test]
+fn audit_lists_labels_that_look_wrong() {
+    let sandbox = Sandbox::new();
+    sandbox.communities("data", 12);
+    let labels = sandbox.read("data/labels.csv");
+    let all: String =
+        (2..12).flat_map(|k| ["ants", "bees"].map(|name| format!("{name}-{k},{name}\n"))).collect();
+    // One bee was taken for an ant.
+    let labels = format!("{labels}{all}").replace("bees-7,bees", "bees-7,ants");
+    sandbox.write("data/labels.csv", &labels);
+    for arguments in ["audit data", "audit data --model gfsgc --depth 2 --top 1"] {
+        let report = sandbox.json(arguments);
+        let first = &report["suspects"][0];
+        assert_eq!(first["id"], "bees-7", "{report}");
+        assert_eq!((&first["given"], &first["expected"]), (&"ants".into(), &"bees".into()));
+        assert!(first["probability"].as_f64().unwrap() < 0.5);
+    }
+    let text = sandbox.ok("audit data --depth 2 -o wrong.csv");
+    assert!(text.contains("bees-7") && text.contains("wrong.csv"), "{text}");
+    assert!(
+        sandbox
+            .read("wrong.csv")
+            .starts_with("id,given,expected,probability,surprise\nbees-7,ants,bees,")
+    );
+    let run = sandbox.run("audit data --depth 2 -o wrong.csv");
+    assert_eq!(run.status, Some(3), "{}", run.stderr);
+    let run = sandbox.run("audit data -o wrong.txt");
+    assert!(run.status == Some(3) && run.stderr.contains(".csv"), "{}", run.stderr);
+}
+
+#[test]
+fn audit_knows_sets_and_values() {
+    let sandbox = Sandbox::new();
+    let edges: String = (0..30).map(|k| format!("n{k},n{}\n", (k + 1) % 30)).collect();
+    let features: String = (0..30).map(|k| format!("n{k},{},{}\n", k % 2, k % 3)).collect();
+    for kind in ["sets", "values"] {
+        sandbox.write(&format!("{kind}/edges.csv"), &format!("source,target\n{edges}"));
+        sandbox.write(&format!("{kind}/features.csv"), &format!("id,a,b\n{features}"));
+    }
+    let sets: String = (0..30)
+        .map(|k| match (k % 2 == 0) != (k == 14) {
+            true => format!("n{k},even\n"),
+            false => format!("n{k},odd\nn{k},all\n"),
+        })
+        .collect();
+    sandbox.write("sets/labels.csv", &format!("id,label\n{sets}"));
+    let values: String = (0..30)
+        .map(|k| format!("n{k},{}\n", if k == 9 { 55.0 } else { f64::from(k % 3) }))
+        .collect();
+    sandbox.write("values/values.csv", &format!("id,size\n{values}"));
+    let design = "--design identity";
+    let report = sandbox.json(&format!("audit values {design}"));
+    assert_eq!((&report["suspects"][0]["id"], &report["audited"]), (&"n9".into(), &30.into()));
+    assert_eq!(report["suspects"][0]["given"], "55");
+    let report = sandbox.json(&format!("audit sets {design}"));
+    assert_eq!((&report["suspects"][0]["id"], &report["audited"]), (&"n14".into(), &90.into()));
+    let text = sandbox.ok(&format!("audit sets {design}"));
+    assert!(text.contains("not even") || text.contains("not odd"), "{text}");
+}

@@ -29,6 +29,7 @@ use crate::filter::Tolerance;
 use crate::graph::Operator;
 use crate::head::{Objective, target_columns};
 use crate::kernel::Kernel;
+use crate::matrix::Matrix;
 use crate::metrics::Metric;
 use crate::model::Model;
 use crate::ridge::{Ridge, Selection};
@@ -108,6 +109,8 @@ pub struct Tuned {
     pub metric: Metric,
     /// The metric of the model on left-out training nodes.
     pub score: f64,
+    /// The model's scores of left-out training nodes, in the order of the split's training part × target columns.
+    pub left_out_scores: Matrix<f64>,
     /// What to expect of the model on other nodes; `None` where there are too few nodes to tell.
     pub expected: Option<Expected>,
     /// How much each learner has to do with the model's scores; they add up to 1. The largest first.
@@ -220,6 +223,7 @@ impl Search {
             board: outcome.board(&weights, metric),
             metric,
             score: round.judged(&left_out).score,
+            left_out_scores: left_out,
             expected,
             shares,
             own_features_suffice,

@@ -1,0 +1,196 @@
+//! `gfgcn audit`: which labels look wrong.
+
+use crate::output::{Output, count, pairs, seconds, table};
+use crate::progress::{self, Unit};
+use crate::source::{Source, SplitSource, check_output};
+use crate::training::TrainOn;
+use crate::wanted::{Training, Wanted};
+use crate::{Global, interrupt, shown, training};
+use clap::Args;
+use gfgcn::audit::{Audit, Doubt, Suspect};
+use gfgcn::context::Context;
+use gfgcn::data::{Dataset, TargetKind};
+use gfgcn_data::{Column, check_table_name, write_table};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// List the labels that look wrong
+///
+/// Learns from every labelled node, or from the training part of a split, as gfgcn fit does, and predicts each of these nodes
+/// by what is learnt without it. Labels that are far from that come first: a wrong label cannot vouch for
+/// itself. Of sets of labels each label of each node is looked at by itself, missing ones too; of values each by its error.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  gfgcn audit my-folder
+  gfgcn audit my-folder --top 100 -o suspicious.csv
+  gfgcn audit cora --depth 8 --json")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    /// How many to list [default: 20 here, all in a file]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
+    /// Write the list to a table: .csv, .tsv (each also .gz) or .parquet
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the table if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
+    #[command(flatten)]
+    split: SplitSource,
+    #[command(flatten)]
+    train_on: TrainOn,
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+/// How many are listed where nothing is said.
+const SHOWN: usize = 20;
+
+pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
+    let wanted = arguments.wanted.training()?;
+    let selection = arguments.wanted.settings.ridge().selection;
+    arguments.train_on.check_given(&arguments.split, selection)?;
+    if let Some(path) = &arguments.output {
+        check_table_name(path)?;
+        check_output(path, arguments.force, &arguments.source.files())?;
+    }
+    let dataset = arguments.source.load(global, output)?;
+    let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
+    wanted.check(&dataset)?;
+    let start = Instant::now();
+    let audit = match &wanted {
+        Training::Described(classifier) => {
+            let audit = |context: &Context| classifier.audit(&dataset, &split, context);
+            progress::show(output, "training", Unit::Time, audit)?
+        }
+        Training::Searched(search) => {
+            progress::show(output, "searching", Unit::Steps, |context| {
+                context.progress().begin("searching", search.steps(&dataset, &split)?);
+                search.audit(&dataset, &split, context)
+            })?
+        }
+    };
+    let top = arguments.top.map(|top| top as usize);
+    if let Some(path) = &arguments.output {
+        let listed = &audit.suspects[..top.unwrap_or(usize::MAX).min(audit.suspects.len())];
+        let lines: Vec<Line> = listed.iter().map(|s| Line::new(&audit, &dataset, s)).collect();
+        let _uninterrupted = interrupt::writing();
+        write_table(path, arguments.force, &columns(&lines))?;
+    }
+    let listed = top.unwrap_or(SHOWN).min(audit.suspects.len());
+    let listed = audit.suspects[..listed].iter();
+    let report = Report {
+        dataset: dataset.name().to_owned(),
+        targets: dataset.targets().kind(),
+        audited: audit.audited,
+        unexpected: audit.suspects.len(),
+        suspects: listed.map(|suspect| Line::new(&audit, &dataset, suspect)).collect(),
+        saved: arguments.output.as_deref().map(shown::path),
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    output.report(&report, Report::text)
+}
+
+#[derive(Serialize)]
+struct Report {
+    dataset: String,
+    /// What was looked at: classes, sets (of labels) or values.
+    targets: TargetKind,
+    /// How many labels or values were looked at.
+    audited: usize,
+    /// How many labels are not what is expected; of values all.
+    unexpected: usize,
+    suspects: Vec<Line>,
+    saved: Option<String>,
+    seconds: f64,
+}
+
+/// One label or value, for people.
+#[derive(Serialize)]
+struct Line {
+    id: String,
+    given: String,
+    expected: String,
+    /// Of what is given, 0 to 1; none of values.
+    probability: Option<f64>,
+    surprise: f64,
+}
+
+impl Line {
+    fn new(audit: &Audit, dataset: &Dataset, suspect: &Suspect) -> Self {
+        let name = |position: u32| audit.model.classes()[position as usize].clone();
+        let (given, expected, probability) = match suspect.doubt {
+            Doubt::Class { given, expected, probability, .. } => {
+                (name(given), name(expected), Some(probability))
+            }
+            Doubt::Label { label, given: true, probability } => {
+                (name(label), format!("not {}", name(label)), Some(probability))
+            }
+            Doubt::Label { label, given: false, probability } => {
+                (format!("not {}", name(label)), name(label), Some(1.0 - probability))
+            }
+            Doubt::Value { column, given, expected } => {
+                // Of several columns, which one.
+                let which = match audit.model.classes() {
+                    [_] => String::new(),
+                    _ => format!("{} ", name(column)),
+                };
+                (format!("{which}{given}"), format!("{expected:.4}"), None)
+            }
+        };
+        let id = dataset.node_id(suspect.node).into_owned();
+        Line { id, given, expected, probability, surprise: suspect.surprise }
+    }
+}
+
+fn columns(lines: &[Line]) -> Vec<Column<'_>> {
+    let texts =
+        |name: &'static str, of: fn(&Line) -> &str| Column::text(name, lines.iter().map(of));
+    let mut columns = vec![
+        texts("id", |line| &line.id),
+        texts("given", |line| &line.given),
+        texts("expected", |line| &line.expected),
+    ];
+    if lines.iter().any(|line| line.probability.is_some()) {
+        let values = lines.iter().map(|line| line.probability.unwrap_or_default()).collect();
+        columns.push(Column::numbers("probability", values));
+    }
+    columns.push(Column::numbers("surprise", lines.iter().map(|line| line.surprise).collect()));
+    columns
+}
+
+impl Report {
+    fn text(&self) -> String {
+        let what = match self.targets {
+            TargetKind::Values => count(self.audited, "value", "values"),
+            TargetKind::Classes | TargetKind::Sets => format!(
+                "{} of {}",
+                self.unexpected,
+                count(
+                    self.audited,
+                    "label is not what is expected",
+                    "labels are not what is expected"
+                )
+            ),
+        };
+        let mut header = vec!["id", "given", "expected"];
+        let has_probabilities = self.targets != TargetKind::Values;
+        header.extend(has_probabilities.then_some("probability of given"));
+        header.push("surprise");
+        let row = |line: &Line| {
+            let mut cells =
+                [&line.id, &line.given, &line.expected].map(|text| shown::name(text)).to_vec();
+            cells.extend(line.probability.map(|p| format!("{:.2} %", 100.0 * p)));
+            cells.push(format!("{:.1}", line.surprise));
+            cells
+        };
+        let rows = self.suspects.iter().map(row).collect();
+        let header = header.into_iter().map(str::to_owned).collect();
+        let mut lines =
+            vec![("looked at", what), ("time", seconds(Duration::from_secs_f64(self.seconds)))];
+        lines.extend(self.saved.clone().map(|path| ("saved", path)));
+        format!("{}\n{}\n", pairs(&lines), table(header, rows).trim_fmt())
+    }
+}
