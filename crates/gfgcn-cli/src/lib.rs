@@ -9,6 +9,7 @@ mod cache;
 mod data;
 pub mod download;
 mod evaluate;
+mod explain;
 mod faults;
 mod fit;
 mod inspect;
@@ -95,6 +96,7 @@ enum Command {
     Fit(fit::Arguments),
     Tune(tune::Arguments),
     Predict(predict::Arguments),
+    Explain(explain::Arguments),
     Audit(audit::Arguments),
     Inspect(inspect::Arguments),
     Paper(paper::Arguments),
@@ -140,6 +142,7 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
         Command::Fit(arguments) => fit::run(arguments, &cli.global, output),
         Command::Tune(arguments) => tune::run(arguments, &cli.global, output),
         Command::Predict(arguments) => predict::run(arguments, &cli.global, output),
+        Command::Explain(arguments) => explain::run(arguments, &cli.global, output),
         Command::Audit(arguments) => audit::run(arguments, &cli.global, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
         Command::Paper(arguments) => paper::run(arguments, &cli.global, output),

@@ -39,6 +39,7 @@
 //! | train and predict | [`Classifier`], [`Model`] |
 //! | have everything chosen | [`tune::Search`] |
 //! | know how sure it is | [`model::Predictions::probabilities`], [`calibration::Calibration`] |
+//! | ask why | [`Model::explain`](explain::Reasons) |
 //! | find labels that look wrong | [`audit::Audit`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
 //! | cancel it, watch it, limit its memory | [`context::Context`] |
@@ -55,6 +56,7 @@ mod design;
 pub mod driver;
 mod error;
 pub mod evaluation;
+pub mod explain;
 pub mod features;
 pub mod files;
 pub mod filter;

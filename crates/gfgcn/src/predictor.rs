@@ -86,14 +86,18 @@ impl Predictor {
         }
     }
 
-    fn intercept(&self) -> &[f64] {
+    pub(crate) fn intercept(&self) -> &[f64] {
         match self {
             Predictor::Linear { intercept, .. } | Predictor::Kernel { intercept, .. } => intercept,
         }
     }
 
     /// Scores from features that are already filtered (nodes × features).
-    fn score_filtered(&self, filtered: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+    pub(crate) fn score_filtered(
+        &self,
+        filtered: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
         let mut scores = match self {
             Predictor::Linear { weights, .. } => multiply(filtered, weights, context)?,
             Predictor::Kernel { kernel, scale, support, coefficients, .. } => {

@@ -173,3 +173,82 @@ fn audit_knows_sets_and_values() {
     let text = sandbox.ok(&format!("audit sets {design}"));
     assert!(text.contains("not even") || text.contains("not odd"), "{text}");
 }
+
+/// The numbers of the lists of an explanation, list by list.
+fn lists(text: &str) -> Vec<Vec<f64>> {
+    let mut lists = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("By ") {
+            lists.push(Vec::new());
+        } else if let Some(list) = lists.last_mut().filter(|_| line.starts_with("  ")) {
+            list.push(line.split_whitespace().next().unwrap().parse().unwrap());
+        }
+    }
+    lists
+}
+
+#[test]
+fn explanations_add_up_in_what_is_printed() {
+    let sandbox = Sandbox::new();
+    sandbox.communities("data", 8);
+    let design = "ssgc:depth=4 + identity/unit + identity of degrees";
+    let mut fit = sandbox.gfgcn("fit data --intercept -o m.model --design");
+    assert!(fit.arg(design).output().unwrap().status.success());
+    sandbox.ok("predict m.model data -o labels.csv");
+    let table = columns(&sandbox.read("labels.csv"));
+    for (k, id) in table["id"].iter().enumerate() {
+        for class in ["ants", "bees"] {
+            let score = numbers(&table[&format!("score_{class}")])[k];
+            for top in [1, 3, 1000] {
+                let arguments =
+                    format!("explain m.model data --node {id} --class {class} --top {top}");
+                let text = sandbox.ok(&arguments);
+                let printed = format!("score {:.4}", score + 0.0);
+                assert!(
+                    text.contains(&printed) || score.abs() < 1e-4,
+                    "{printed} is not in {text}"
+                );
+                let lists = lists(&text);
+                assert_eq!(lists.len(), 3);
+                for list in lists {
+                    let sum: f64 = list.iter().sum();
+                    assert!((sum - score).abs() < 0.51e-4, "{sum} {score}: {text}");
+                }
+            }
+            let report =
+                &sandbox.json(&format!("explain m.model data --node {id} --class {class}"))[0];
+            for view in ["channels", "features", "neighbours"] {
+                let terms = report[view]["terms"].as_array().unwrap().iter();
+                let sum: f64 = terms.map(|term| term["value"].as_f64().unwrap()).sum();
+                let rest = report[view]["sum_of_others"].as_f64().unwrap();
+                let sum = sum + rest + report["constant"].as_f64().unwrap();
+                assert!(
+                    (sum - score).abs() < 1e-9 * score.abs().max(0.01),
+                    "{view}: {sum} {score}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_is_explained_class_by_class() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("fit cora --public-split --depth 8 -o m.model");
+    let report = sandbox.json("explain m.model cora");
+    let classes = report.as_array().unwrap();
+    assert_eq!(classes.len(), 7);
+    let nodes: u64 = classes.iter().map(|class| class["nodes"].as_u64().unwrap()).sum();
+    assert_eq!(nodes, 2708);
+    let one = sandbox.ok("explain m.model cora --class Theory");
+    assert!(one.starts_with("Theory: the mean of ") && one.matches("By feature").count() == 1);
+    for (arguments, fragment) in [
+        ("--node 99999", "id of a node"),
+        ("--node 1 --class Chess", "Case_Based"),
+        ("--node 1 --top 0", "--top"),
+    ] {
+        let run = sandbox.run(&format!("explain m.model cora {arguments}"));
+        assert_eq!(run.status, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains(fragment), "{}", run.stderr);
+    }
+}

@@ -7,11 +7,13 @@
 mod explain;
 mod filtered;
 mod plan;
+mod response;
 
 pub use explain::{Explanation, Scoring, Systems};
 pub(crate) use filtered::PANEL;
 pub use filtered::{Filtered, Rows};
 pub use plan::{Cost, Side};
+pub(crate) use response::Response;
 
 use crate::context::Context;
 use crate::data::Dataset;

@@ -126,34 +126,44 @@ impl Model {
     /// needed and missing, scores are not finite, there is too little memory, or the work is cancelled.
     pub fn predict(&self, dataset: &Dataset, context: &Context) -> Result<Predictions> {
         context.run(|| {
-            if dataset.feature_names().is_some_and(|names| Some(names) != self.feature_names()) {
-                let (needed, remedy) =
-                    (dataset.features().memory(), "use a machine with more memory");
-                context.memory().check("matching the features by name", needed, remedy)?;
-            }
-            let designs: Vec<Design> = self.members.iter().map(|m| m.design.clone()).collect();
-            let Matched { graph, features, places, notes } =
-                self.known.match_to(dataset, &designs)?;
-            Driver::check(&features, &designs, context)?;
             let mut total: Option<Matrix<f64>> = None;
-            for member in &self.members {
-                let member = match &places {
-                    Some(places) => member.moved_to(places, &self.known, context)?,
-                    None => Cow::Borrowed(member),
-                };
-                let scores = member.scores(&graph, &features, context)?;
-                total = Some(match total {
-                    None => scores,
-                    Some(mut total) => {
-                        total.add_scaled(1.0, &scores);
-                        total
-                    }
-                });
-            }
+            let notes = self.with_members(dataset, context, |_, member, graph, features| {
+                let scores = member.scores(graph, features, context)?;
+                match &mut total {
+                    None => total = Some(scores),
+                    Some(total) => total.add_scaled(1.0, &scores),
+                }
+                Ok(())
+            })?;
             let targets = total.expect("a model has a member");
             let (head, calibration) = (self.head.clone(), self.calibration.clone());
             Ok(Predictions { head, calibration, targets, notes })
         })
+    }
+
+    /// Does some work with every member and its number, on the data as the model sees them; what a person should know about
+    /// how they were matched.
+    pub(crate) fn with_members(
+        &self,
+        dataset: &Dataset,
+        context: &Context,
+        mut work: impl FnMut(usize, &Member, &Graph, &Features) -> Result<()>,
+    ) -> Result<Vec<String>> {
+        if dataset.feature_names().is_some_and(|names| Some(names) != self.feature_names()) {
+            let (needed, remedy) = (dataset.features().memory(), "use a machine with more memory");
+            context.memory().check("matching the features by name", needed, remedy)?;
+        }
+        let designs: Vec<Design> = self.members.iter().map(|m| m.design.clone()).collect();
+        let Matched { graph, features, places, notes } = self.known.match_to(dataset, &designs)?;
+        Driver::check(&features, &designs, context)?;
+        for (k, member) in self.members.iter().enumerate() {
+            let member = match &places {
+                Some(places) => member.moved_to(places, &self.known, context)?,
+                None => Cow::Borrowed(member),
+            };
+            work(k, &member, &graph, &features)?;
+        }
+        Ok(notes)
     }
 }
 

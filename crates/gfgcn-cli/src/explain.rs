@@ -1,0 +1,258 @@
+//! `gfgcn explain`: why a node got its label, and what speaks for each class.
+
+use crate::output::{Output, count};
+use crate::progress::{self, Unit};
+use crate::source::Source;
+use crate::{Global, shown};
+use clap::Args;
+use gfgcn::context::Context;
+use gfgcn::data::{Dataset, TargetKind};
+use gfgcn::explain::{Cause, Reasons, View};
+use gfgcn::{Error, Model, Result};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Say why a node got its label, or what speaks for each class
+///
+/// A score is a sum: over the channels of the model, over the features of the node and its surroundings, over the nodes whose
+/// features these are. Each list has the largest terms first, with their sign, and adds up to the score. Without
+/// --node, the mean score of the nodes that are predicted to be in a class is taken apart in the same way, class by class.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  gfgcn explain my.model my-folder --node paper-17
+  gfgcn explain my.model my-folder --node paper-17 --class botany --top 30
+  gfgcn explain my.model my-folder --json")]
+pub(crate) struct Arguments {
+    /// A model saved by `gfgcn fit`
+    model: PathBuf,
+    #[command(flatten)]
+    source: Source,
+    /// The id of the node
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    node: Option<String>,
+    /// The class or label whose score is taken apart, or the column of values [default: the predicted one]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    class: Option<String>,
+    /// How many terms of each list to show; what the others add up to is one line
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+}
+
+pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
+    let model = Model::load(&arguments.model)?;
+    let dataset = arguments.source.load_for(&model, global, output)?;
+    let class = arguments.class.as_deref().map(|name| position(&model, name)).transpose()?;
+    let writer = Writer { model: &model, dataset: &dataset, top: arguments.top as usize };
+    let explain = |context: &Context| match &arguments.node {
+        Some(id) => writer.node(node(&dataset, id)?, class, context).map(|why| vec![why]),
+        None => writer.classes(class, context),
+    };
+    let report = progress::show(output, "explaining", Unit::Time, explain)?;
+    output
+        .report(&report, |report| report.iter().map(Why::text).collect::<Vec<String>>().join("\n"))
+}
+
+fn position(model: &Model, name: &str) -> Result<usize> {
+    model.classes().iter().position(|class| class == name).ok_or_else(|| {
+        let known = shown::list(model.classes());
+        Error::parameter("class", name, format!("one of the model's: {known}"))
+    })
+}
+
+fn node(dataset: &Dataset, id: &str) -> Result<usize> {
+    let found = (0..dataset.nodes()).find(|&node| dataset.node_id(node) == id);
+    found.ok_or_else(|| {
+        let first = dataset.node_id(0).into_owned();
+        Error::parameter("node", id, format!("the id of a node of the data, such as {first:?}"))
+    })
+}
+
+/// Whose score, and why it is what it is.
+#[derive(Serialize)]
+struct Why {
+    /// The node; none where the nodes of a class are explained on average.
+    node: Option<String>,
+    /// Of how many nodes it is the mean.
+    nodes: usize,
+    class: String,
+    /// Whether it is the predicted one; none of values.
+    predicted: Option<bool>,
+    /// Of the class, 0 to 1; of a single node.
+    probability: Option<f64>,
+    score: f64,
+    /// What every node has of it.
+    constant: f64,
+    channels: List,
+    features: List,
+    neighbours: List,
+}
+
+/// The largest terms, and what the others add up to.
+#[derive(Serialize)]
+struct List {
+    terms: Vec<Term>,
+    others: usize,
+    sum_of_others: f64,
+}
+
+#[derive(Serialize)]
+struct Term {
+    name: String,
+    value: f64,
+}
+
+struct Writer<'a> {
+    model: &'a Model,
+    dataset: &'a Dataset,
+    top: usize,
+}
+
+impl Writer<'_> {
+    fn node(&self, node: usize, class: Option<usize>, context: &Context) -> Result<Why> {
+        let reasons = self.model.explain(self.dataset, node, context)?;
+        let class = class.unwrap_or_else(|| reasons.predicted());
+        let scores: Vec<f64> = (0..reasons.names().len()).map(|c| reasons.score(c)).collect();
+        let kind = self.model.head().kind();
+        let probability = match kind {
+            TargetKind::Values => None,
+            TargetKind::Classes | TargetKind::Sets => {
+                Some(reasons.probabilities(self.model.calibration())[class])
+            }
+        };
+        let predicted = match kind {
+            TargetKind::Classes => Some(class == reasons.predicted()),
+            TargetKind::Sets => {
+                Some(self.model.head().decode_set(&scores).contains(&(class as u32)))
+            }
+            TargetKind::Values => None,
+        };
+        let id = self.dataset.node_id(node).into_owned();
+        Ok(Why { node: Some(id), predicted, probability, ..self.why(&reasons, class, &[node]) })
+    }
+
+    /// The nodes that are predicted to be in each class, or all where there are no classes, on average.
+    fn classes(&self, class: Option<usize>, context: &Context) -> Result<Vec<Why>> {
+        let predictions = self.model.predict(self.dataset, context)?;
+        let mut all = Vec::new();
+        for k in 0..self.model.classes().len() {
+            let belongs = |&node: &usize| match predictions.kind() {
+                TargetKind::Classes => predictions.class(node) as usize == k,
+                TargetKind::Sets => predictions.labels(node).contains(&(k as u32)),
+                TargetKind::Values => true,
+            };
+            let nodes: Vec<usize> = (0..predictions.nodes()).filter(belongs).collect();
+            if nodes.is_empty() || class.is_some_and(|class| class != k) {
+                continue;
+            }
+            let reasons = self.model.explain_mean(self.dataset, &nodes, context)?;
+            all.push(self.why(&reasons, k, &nodes));
+        }
+        Ok(all)
+    }
+
+    fn why(&self, reasons: &Reasons, class: usize, nodes: &[usize]) -> Why {
+        let list = |view: View| {
+            let terms = reasons.terms(view, class);
+            let (first, others) = terms.split_at(self.top.min(terms.len()));
+            let term =
+                |&(cause, value): &(Cause, f64)| Term { name: self.name(cause, nodes), value };
+            List {
+                terms: first.iter().map(term).collect(),
+                others: others.len(),
+                sum_of_others: others.iter().map(|(_, value)| value).sum(),
+            }
+        };
+        Why {
+            node: None,
+            nodes: nodes.len(),
+            class: reasons.names()[class].clone(),
+            predicted: None,
+            probability: None,
+            score: reasons.score(class),
+            constant: reasons.constant(class),
+            channels: list(View::Channels),
+            features: list(View::Features),
+            neighbours: list(View::Nodes),
+        }
+    }
+
+    fn name(&self, cause: Cause, explained: &[usize]) -> String {
+        let member = |k: usize| &self.model.members()[k];
+        match cause {
+            Cause::Channel { member: k, channel } => {
+                member(k).design().channels()[channel].to_string()
+            }
+            Cause::Member(k) => {
+                format!("{} ({} kernel)", member(k).design(), member(k).ridge().kernel)
+            }
+            Cause::Feature(k) => match self.model.feature_names() {
+                Some(names) => names[k].clone(),
+                None => format!("feature {k}"),
+            },
+            Cause::Link(node) => format!("links to {}", self.dataset.node_id(node)),
+            Cause::Degree(1) => "number of edges that end here".into(),
+            Cause::Degree(_) if self.model.is_directed() => {
+                "number of edges that start here".into()
+            }
+            Cause::Degree(_) => "number of neighbours".into(),
+            Cause::Node(node) if explained == [node] => {
+                format!("{} (itself)", self.dataset.node_id(node))
+            }
+            Cause::Node(node) => self.dataset.node_id(node).into_owned(),
+        }
+    }
+}
+
+/// Digits behind the point.
+const DIGITS: i32 = 4;
+
+/// As it is printed.
+fn rounded(value: f64) -> f64 {
+    let unit = 10f64.powi(DIGITS);
+    (value * unit).round() / unit
+}
+
+impl Why {
+    fn text(&self) -> String {
+        let class = shown::name(&self.class);
+        let head = match (&self.node, self.predicted) {
+            (Some(node), Some(true)) => format!("{} is predicted to be {class}", shown::name(node)),
+            (Some(node), Some(false)) => {
+                format!("{} is not predicted to be {class}", shown::name(node))
+            }
+            (Some(node), None) => format!("{}: {class}", shown::name(node)),
+            (None, _) => format!("{class}: the mean of {}", count(self.nodes, "node", "nodes")),
+        };
+        let probability = self.probability.map(|p| format!(", probability {:.1} %", 100.0 * p));
+        let lists = [
+            ("By channel", &self.channels),
+            ("By feature, of the node and its surroundings", &self.features),
+            ("By node of the graph", &self.neighbours),
+        ];
+        let lists = lists.map(|(title, list)| format!("\n{title}\n{}", self.list(list)));
+        let score = format!("score {:.*}", DIGITS as usize, rounded(self.score));
+        format!("{head}: {score}{}\n{}", probability.unwrap_or_default(), lists.concat())
+    }
+
+    /// One term per line; what is printed adds up to the printed score.
+    fn list(&self, list: &List) -> String {
+        let line = |value: f64, name: &str| format!("  {value:+9.*}  {name}\n", DIGITS as usize);
+        let mut left = rounded(self.score);
+        let mut text = String::new();
+        for term in &list.terms {
+            left -= rounded(term.value);
+            text += &line(rounded(term.value), &shown::name(&term.name));
+        }
+        if self.constant != 0.0 {
+            left -= rounded(self.constant);
+            text += &line(rounded(self.constant), "constant");
+        }
+        let left = rounded(left);
+        match list.others {
+            0 if left == 0.0 => {}
+            0 => text += &line(left, "rounding of the lines above"),
+            others => text += &line(left, &count(others, "other", "others")),
+        }
+        text
+    }
+}

@@ -1,0 +1,212 @@
+//! Why a score is what it is: exact sums.
+//!
+//! A linear member's score of class c at node i is one sum that can be taken in several orders,
+//!
+//! ```text
+//! s_c(i) = b_c + Σ_channels Σ_u p(Â)_iu X_u · W_c
+//!        = b_c + Σ_channels (by channel)
+//!        = b_c + Σ_f F_if W_fc (by feature), F_i = Σ_u p(Â)_iu X_u
+//!        = b_c + Σ_u (by node of the graph)
+//! ```
+//!
+//! so every view adds up to the score. A member whose kernel is not linear compares whole rows with those of training nodes;
+//! in these views it is one term.
+
+mod terms;
+
+pub use terms::{Cause, Terms};
+
+use crate::calibration::Calibration;
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::design::Input;
+use crate::driver::{Driver, Response, Rows};
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::graph::Graph;
+use crate::head::Head;
+use crate::matrix::Matrix;
+use crate::model::{Member, Model};
+
+/// Why the scores of a node, or the mean scores of several, are what they are.
+#[derive(Clone, Debug)]
+pub struct Reasons {
+    head: Head,
+    /// One per target column.
+    scores: Vec<f64>,
+    constants: Vec<f64>,
+    channels: Terms,
+    features: Terms,
+    nodes: Terms,
+}
+
+/// Which parts a score is divided into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// The channels of all members.
+    Channels,
+    /// The features, links and degrees of the node and its surroundings.
+    Features,
+    /// The nodes of the graph whose features these are.
+    Nodes,
+}
+
+impl Reasons {
+    /// The names of the classes or labels, or of the columns of values.
+    pub fn names(&self) -> &[String] {
+        self.head.names()
+    }
+
+    /// The score of a class or label, or the value of a column, by its position.
+    pub fn score(&self, class: usize) -> f64 {
+        self.head.scores(&self.scores)[class]
+    }
+
+    /// What every node has of it.
+    pub fn constant(&self, class: usize) -> f64 {
+        self.head.scores(&self.constants)[class]
+    }
+
+    /// The probability of each class or label; none of values. Of several nodes that of their mean scores.
+    pub fn probabilities(&self, calibration: &Calibration) -> Vec<f64> {
+        calibration.link().probabilities(&self.head, &self.scores)
+    }
+
+    /// The class with the largest score.
+    pub fn predicted(&self) -> usize {
+        self.head.decode(&self.scores) as usize
+    }
+
+    /// The terms of a class's score, the largest in size first; with the [constant](Reasons::constant) they add up to the
+    /// [score](Reasons::score).
+    pub fn terms(&self, view: View, class: usize) -> Vec<(Cause, f64)> {
+        let terms = match view {
+            View::Channels => &self.channels,
+            View::Features => &self.features,
+            View::Nodes => &self.nodes,
+        };
+        terms.of(&self.head, class)
+    }
+}
+
+impl Model {
+    /// Why the scores of a node of a graph are what they are.
+    ///
+    /// # Errors
+    /// A node that is not there, or as [`Model::predict`].
+    pub fn explain(&self, dataset: &Dataset, node: usize, context: &Context) -> Result<Reasons> {
+        self.explain_mean(dataset, &[node], context)
+    }
+
+    /// Why the mean scores of some nodes are what they are: of those of a class, what speaks for the class.
+    ///
+    /// # Errors
+    /// As [`Model::explain`].
+    pub fn explain_mean(
+        &self,
+        dataset: &Dataset,
+        nodes: &[usize],
+        context: &Context,
+    ) -> Result<Reasons> {
+        if nodes.is_empty() {
+            return Err(Error::Data("there is no node to explain".into()));
+        }
+        if let Some(node) = nodes.iter().find(|&&node| node >= dataset.nodes()) {
+            let there = format!("below {}, the number of nodes", dataset.nodes());
+            return Err(Error::parameter("node", node, there));
+        }
+        context.run(|| {
+            let targets = self.head().columns();
+            let mut reasons = Reasons {
+                head: self.head().clone(),
+                scores: vec![0.0; targets],
+                constants: vec![0.0; targets],
+                channels: Terms::new(targets),
+                features: Terms::new(targets),
+                nodes: Terms::new(targets),
+            };
+            self.with_members(dataset, context, |k, member, graph, features| {
+                reasons.add(k, member, graph, features, nodes, context)
+            })?;
+            Ok(reasons)
+        })
+    }
+}
+
+impl Reasons {
+    fn add(
+        &mut self,
+        k: usize,
+        member: &Member,
+        graph: &Graph,
+        features: &Features,
+        nodes: &[usize],
+        context: &Context,
+    ) -> Result<()> {
+        let intercept = member.predictor.intercept();
+        add(&mut self.constants, intercept);
+        add(&mut self.scores, intercept);
+        let designs = std::slice::from_ref(&member.design);
+        let Some(weights) = member.predictor.weights() else {
+            let rows = Rows::of(nodes.to_vec(), graph.nodes());
+            // As they are filtered where all nodes are predicted.
+            let driver = Driver::on(graph, features, designs, rows, 0)?.by_features();
+            let filtered = driver.run(0..1, context)?.remove(0).of(nodes);
+            let mut scores = member.predictor.score_filtered(&filtered, context)?;
+            scores.add_to_rows(-1.0, intercept);
+            let mean = scores.column_means();
+            add(&mut self.scores, &mean);
+            for terms in [&mut self.channels, &mut self.features, &mut self.nodes] {
+                terms.add(Cause::Member(k), &mean);
+            }
+            return Ok(());
+        };
+        let driver = Driver::on(graph, features, designs, Rows::of(Vec::new(), graph.nodes()), 1)?;
+        let share = (nodes.len() as f64).recip();
+        let shares: Vec<(usize, f64)> = nodes.iter().map(|&node| (node, share)).collect();
+        let mut first = 0;
+        for (c, response) in driver.responses(0, &shares, context)?.into_iter().enumerate() {
+            let columns = response.rows.cols();
+            let own: Vec<usize> = (first..first + columns).collect();
+            first += columns;
+            let total = self.add_channel(&response, &weights.select_rows(&own));
+            self.channels.add(Cause::Channel { member: k, channel: c }, &total);
+            add(&mut self.scores, &total);
+        }
+        Ok(())
+    }
+
+    /// Adds the terms of a channel with weights W; their sum.
+    fn add_channel(&mut self, response: &Response<'_>, weights: &Matrix<f64>) -> Vec<f64> {
+        let targets = weights.cols();
+        let mut filtered = vec![0.0; weights.rows()];
+        let mut total = vec![0.0; targets];
+        let mut term = vec![0.0; targets];
+        for (node, &part) in response.nodes.iter().enumerate().filter(|(_, part)| **part != 0.0) {
+            term.fill(0.0);
+            response.rows.for_each_in_row(node, |column, value| {
+                let value = part * f64::from(value);
+                filtered[column] += value;
+                let row = weights.row(column);
+                term.iter_mut().zip(row).for_each(|(sum, weight)| *sum += value * weight);
+            });
+            self.nodes.add(Cause::Node(node), &term);
+            add(&mut total, &term);
+        }
+        for (column, value) in filtered.into_iter().enumerate().filter(|(_, value)| *value != 0.0) {
+            let row = weights.row(column).iter();
+            term.iter_mut().zip(row).for_each(|(term, weight)| *term = value * weight);
+            let cause = match response.input {
+                Input::Features => Cause::Feature(column),
+                Input::Structure => Cause::Link(column),
+                Input::Degrees => Cause::Degree(column),
+            };
+            self.features.add(cause, &term);
+        }
+        total
+    }
+}
+
+fn add(sums: &mut [f64], terms: &[f64]) {
+    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+}

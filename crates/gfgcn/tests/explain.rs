@@ -1,0 +1,204 @@
+//! Explanations add up to the score, and every term is what taking its cause away changes.
+
+use gfgcn::context::Context;
+use gfgcn::data::{Dataset, LabelSets, Labels, Targets, Values};
+use gfgcn::explain::{Cause, Reasons, View};
+use gfgcn::features::Features;
+use gfgcn::graph::Graph;
+use gfgcn::matrix::Matrix;
+use gfgcn::split::Split;
+use gfgcn::tune::{Learner, Search};
+use gfgcn::{Classifier, Design, Model, Ridge};
+
+const NODES: usize = 36;
+const FEATURES: usize = 7;
+const VIEWS: [View; 3] = [View::Channels, View::Features, View::Nodes];
+
+fn chance(seed: usize) -> f64 {
+    let mixed = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / (1u64 << 24) as f64
+}
+
+fn features() -> Matrix<f32> {
+    Matrix::from_fn(NODES, FEATURES, |i, j| {
+        let value = chance(i * FEATURES + j) as f32;
+        if (i + j) % 3 == 0 { 0.0 } else { value - 0.3 + f32::from(u8::from(i % 3 == j)) }
+    })
+}
+
+fn dataset(features: Matrix<f32>, targets: Targets) -> Dataset {
+    let mut edges: Vec<(u32, u32)> =
+        (0..NODES as u32).map(|k| (k, (k + 1) % NODES as u32)).collect();
+    edges.extend((0..30).map(|k| {
+        let end = |seed: usize| (chance(900 + seed) * NODES as f64) as u32 % NODES as u32;
+        (end(2 * k), end(2 * k + 1))
+    }));
+    edges.retain(|(a, b)| a != b);
+    let (graph, _) = Graph::from_arcs(NODES, &edges, None).unwrap();
+    Dataset::new("small", graph, Features::dense(features).unwrap(), targets).unwrap()
+}
+
+fn all_targets() -> Vec<Targets> {
+    let classes = |count: usize| -> Targets {
+        let names: Vec<String> = (0..NODES).map(|i| format!("c{}", i % count)).collect();
+        Labels::from_names(&names.iter().map(|n| Some(n.as_str())).collect::<Vec<_>>()).into()
+    };
+    let sets: Vec<Option<Vec<&str>>> = (0..NODES)
+        .map(|i| {
+            Some(
+                ["x", "y", "z"]
+                    .into_iter()
+                    .filter(|l| (i + l.len()) % 2 == 0 || i % 3 == 0)
+                    .collect(),
+            )
+        })
+        .collect();
+    let values = Matrix::from_fn(NODES, 2, |i, j| chance(7 * i + j) + (i % 3) as f64);
+    vec![
+        classes(2),
+        classes(3),
+        LabelSets::from_names(&sets).into(),
+        Values::new(vec!["a".into(), "b".into()], values).unwrap().into(),
+    ]
+}
+
+fn predict(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
+    let predictions = model.predict(data, &Context::default()).unwrap();
+    (0..data.nodes()).map(|node| predictions.scores(node)).collect()
+}
+
+fn assert_adds_up(reasons: &Reasons, scores: &[f64], what: &str) {
+    for (class, &score) in scores.iter().enumerate() {
+        assert!((reasons.score(class) - score).abs() <= 1e-9 * score.abs().max(0.01), "{what}");
+        for view in VIEWS {
+            let terms = reasons.terms(view, class);
+            let sum: f64 = terms.iter().map(|(_, term)| term).sum();
+            let off = (sum + reasons.constant(class) - score).abs();
+            assert!(off <= 1e-9 * score.abs().max(0.01), "{what}, {view:?}: off by {off:e}");
+            assert!(terms.windows(2).all(|pair| pair[0].1.abs() >= pair[1].1.abs()), "{what}");
+        }
+    }
+}
+
+const DESIGNS: [&str; 7] = [
+    "sgc:depth=2",
+    "ssgc:depth=8,tau=0.05@row",
+    "ssgc:depth=4,tau=0.1 + 0.5*identity/unit",
+    "sgc:depth=1@row:out + sgc:depth=1@row:in/sum",
+    "sgc:depth=2 of structure",
+    "identity + identity of degrees + sgc:depth=1 of structure",
+    "highpass:depth=1",
+];
+
+#[test]
+fn every_view_adds_up_to_the_score() {
+    let context = Context::default();
+    for targets in all_targets() {
+        let data = dataset(features(), targets);
+        let split = Split::new(NODES, (0..NODES).step_by(2).collect(), vec![], vec![]).unwrap();
+        for design in DESIGNS {
+            for kernel in ["linear", "rbf", "cosine", "polynomial:degree=2"] {
+                let ridge = Ridge { kernel: kernel.parse().unwrap(), ..Ridge::default() };
+                let design: Design = design.parse().unwrap();
+                let classifier = Classifier::new(design.clone()).with_ridge(ridge);
+                let model = classifier.fit(&data, &split, &context).unwrap();
+                let scores = predict(&model, &data);
+                for node in [0, 5, 17] {
+                    let reasons = model.explain(&data, node, &context).unwrap();
+                    let what =
+                        format!("{design}, {kernel}, {}, node {node}", data.targets().kind());
+                    assert_adds_up(&reasons, &scores[node], &what);
+                }
+                let reasons = model.explain_mean(&data, &[1, 2, 3, 30], &context).unwrap();
+                let mean: Vec<f64> = (0..scores[0].len())
+                    .map(|c| [1, 2, 3, 30].iter().map(|&i| scores[i][c]).sum::<f64>() / 4.0)
+                    .collect();
+                assert_adds_up(&reasons, &mean, &format!("{design}, {kernel}, the mean"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stack_adds_up_too() {
+    let context = Context::default();
+    for targets in all_targets() {
+        let data = dataset(features(), targets);
+        let split = Split::new(NODES, (0..30).collect(), vec![], vec![]).unwrap();
+        // Without the paper's default the stack is taken as it is.
+        let search = Search { learners: Some(stackable()), ..Search::default() };
+        let model = search.run(&data, &split, &context).unwrap().model;
+        let scores = predict(&model, &data);
+        for node in [3, 33] {
+            let reasons = model.explain(&data, node, &context).unwrap();
+            assert_adds_up(&reasons, &scores[node], &format!("{} members", model.members().len()));
+        }
+    }
+}
+
+fn stackable() -> Vec<Learner> {
+    let learner = |design: &str, kernel: &str| Learner {
+        name: design.into(),
+        design: design.parse().unwrap(),
+        kernel: kernel.parse().unwrap(),
+        width: 1.0,
+        intercept: false,
+    };
+    vec![
+        learner("sgc:depth=2", "linear"),
+        learner("identity/unit", "linear"),
+        learner("sgc:depth=1 of structure", "linear"),
+        learner("sgc:depth=1", "rbf"),
+    ]
+}
+
+/// Zeros in place of a feature, or of all features of a node, change the score by just that term.
+#[test]
+fn terms_are_what_taking_their_cause_away_changes() {
+    let context = Context::default();
+    for targets in all_targets() {
+        let data = dataset(features(), targets.clone());
+        let split = Split::new(NODES, (0..NODES).step_by(2).collect(), vec![], vec![]).unwrap();
+        for design in
+            ["sgc:depth=2", "ssgc:depth=8,tau=0.05@row + 0.25*identity", "sgc:depth=1@row:out"]
+        {
+            let design: Design = design.parse().unwrap();
+            let model = Classifier::new(design.clone()).fit(&data, &split, &context).unwrap();
+            let (node, scores) = (9, predict(&model, &data));
+            let reasons = model.explain(&data, node, &context).unwrap();
+            let changed = |zero: &dyn Fn(usize, usize) -> bool| {
+                let old = features();
+                let kept = |i, j| if zero(i, j) { 0.0 } else { old[(i, j)] };
+                predict(&model, &dataset(Matrix::from_fn(NODES, FEATURES, kept), targets.clone()))
+            };
+            for class in 0..scores[0].len() {
+                let check = |cause: Cause, term: f64, without: f64| {
+                    let change = scores[node][class] - without;
+                    assert!((change - term).abs() < 1e-9, "{design}, {cause:?}: {change} {term}");
+                };
+                for (cause, term) in reasons.terms(View::Features, class) {
+                    let Cause::Feature(feature) = cause else { panic!("{cause:?}") };
+                    check(cause, term, changed(&|_, j| j == feature)[node][class]);
+                }
+                let terms = reasons.terms(View::Nodes, class);
+                assert!(terms.len() >= 2);
+                for (cause, term) in terms {
+                    let Cause::Node(other) = cause else { panic!("{cause:?}") };
+                    check(cause, term, changed(&|i, _| i == other)[node][class]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_node_that_is_not_there_is_named() {
+    let data = dataset(features(), all_targets().remove(1));
+    let split = Split::new(NODES, (0..NODES).collect(), vec![], vec![]).unwrap();
+    let context = Context::default();
+    let design: Design = "sgc:depth=2".parse().unwrap();
+    let model = Classifier::new(design).fit(&data, &split, &context).unwrap();
+    let message = model.explain(&data, NODES, &context).unwrap_err().to_string();
+    assert!(message.contains("36") && message.contains("number of nodes"), "{message}");
+    assert!(model.explain_mean(&data, &[], &context).is_err());
+}
