@@ -171,9 +171,9 @@ fn terms_are_what_taking_their_cause_away_changes() {
                 let kept = |i, j| if zero(i, j) { 0.0 } else { old[(i, j)] };
                 predict(&model, &dataset(Matrix::from_fn(NODES, FEATURES, kept), targets.clone()))
             };
-            for class in 0..scores[0].len() {
+            for (class, score) in scores[node].iter().enumerate() {
                 let check = |cause: Cause, term: f64, without: f64| {
-                    let change = scores[node][class] - without;
+                    let change = score - without;
                     assert!((change - term).abs() < 1e-9, "{design}, {cause:?}: {change} {term}");
                 };
                 for (cause, term) in reasons.terms(View::Features, class) {
