@@ -14,7 +14,7 @@
 
 mod terms;
 
-pub use terms::{Cause, Terms};
+pub use terms::Cause;
 
 use crate::calibration::Calibration;
 use crate::context::Context;
@@ -27,6 +27,7 @@ use crate::graph::Graph;
 use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::{Member, Model};
+use terms::Terms;
 
 /// Why the scores of a node, or the mean scores of several, are what they are.
 #[derive(Clone, Debug)]
@@ -35,8 +36,12 @@ pub struct Reasons {
     /// One per target column.
     scores: Vec<f64>,
     constants: Vec<f64>,
-    channels: Terms,
+    channels: Vec<(Cause, Vec<f64>)>,
+    /// Members that are one term in the other views.
+    wholes: Vec<(Cause, Vec<f64>)>,
     features: Terms,
+    links: Option<Terms>,
+    degrees: Terms,
     nodes: Terms,
 }
 
@@ -80,12 +85,25 @@ impl Reasons {
     /// The terms of a class's score, the largest in size first; with the [constant](Reasons::constant) they add up to the
     /// [score](Reasons::score).
     pub fn terms(&self, view: View, class: usize) -> Vec<(Cause, f64)> {
-        let terms = match view {
-            View::Channels => &self.channels,
-            View::Features => &self.features,
-            View::Nodes => &self.nodes,
+        let wholes = || self.wholes.iter().map(|(cause, term)| (*cause, term.as_slice()));
+        let terms: Vec<(Cause, &[f64])> = match view {
+            View::Channels => self.channels.iter().map(|(c, term)| (*c, term.as_slice())).collect(),
+            View::Features => {
+                let links = self.links.iter().flat_map(Terms::iter);
+                self.features
+                    .iter()
+                    .chain(links)
+                    .chain(self.degrees.iter())
+                    .chain(wholes())
+                    .collect()
+            }
+            View::Nodes => self.nodes.iter().chain(wholes()).collect(),
         };
-        terms.of(&self.head, class)
+        let of_class = |(cause, term): (Cause, &[f64])| (cause, self.head.scores(term)[class]);
+        let mut terms: Vec<(Cause, f64)> = terms.into_iter().map(of_class).collect();
+        terms.retain(|(_, term)| *term != 0.0);
+        terms.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
+        terms
     }
 }
 
@@ -116,15 +134,12 @@ impl Model {
             return Err(Error::parameter("node", node, there));
         }
         context.run(|| {
-            let targets = self.head().columns();
-            let mut reasons = Reasons {
-                head: self.head().clone(),
-                scores: vec![0.0; targets],
-                constants: vec![0.0; targets],
-                channels: Terms::new(targets),
-                features: Terms::new(targets),
-                nodes: Terms::new(targets),
-            };
+            let mut reasons = Reasons::nothing(self, dataset.nodes());
+            let _lease = context.memory().reserve(
+                "explaining",
+                self.explaining_memory(dataset),
+                "use a machine with more memory",
+            )?;
             self.with_members(dataset, context, |k, member, graph, features| {
                 reasons.add(k, member, graph, features, nodes, context)
             })?;
@@ -133,7 +148,37 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Bytes that explaining takes: terms, and what is propagated.
+    fn explaining_memory(&self, dataset: &Dataset) -> u64 {
+        let (nodes, targets) = (dataset.nodes() as u64, self.head().columns() as u64);
+        let links = if self.knows_links() { nodes } else { 0 };
+        8 * (targets * (nodes + links + self.features() as u64) + 8 * nodes)
+    }
+
+    fn knows_links(&self) -> bool {
+        self.members().iter().any(|member| member.design().filters(Input::Structure))
+    }
+}
+
 impl Reasons {
+    /// Those of scores of 0, on a graph of so many nodes.
+    fn nothing(model: &Model, nodes: usize) -> Self {
+        let targets = model.head().columns();
+        let terms = |cause: fn(usize) -> Cause, count: usize| Terms::new(cause, count, targets);
+        Reasons {
+            head: model.head().clone(),
+            scores: vec![0.0; targets],
+            constants: vec![0.0; targets],
+            channels: Vec::new(),
+            wholes: Vec::new(),
+            features: terms(Cause::Feature, model.features()),
+            links: model.knows_links().then(|| terms(Cause::Link, nodes)),
+            degrees: terms(Cause::Degree, 2),
+            nodes: terms(Cause::Node, nodes),
+        }
+    }
+
     fn add(
         &mut self,
         k: usize,
@@ -156,9 +201,8 @@ impl Reasons {
             scores.add_to_rows(-1.0, intercept);
             let mean = scores.column_means();
             add(&mut self.scores, &mean);
-            for terms in [&mut self.channels, &mut self.features, &mut self.nodes] {
-                terms.add(Cause::Member(k), &mean);
-            }
+            self.channels.push((Cause::Member(k), mean.clone()));
+            self.wholes.push((Cause::Member(k), mean));
             return Ok(());
         };
         let driver = Driver::on(graph, features, designs, Rows::of(Vec::new(), graph.nodes()), 1)?;
@@ -170,8 +214,8 @@ impl Reasons {
             let own: Vec<usize> = (first..first + columns).collect();
             first += columns;
             let total = self.add_channel(&response, &weights.select_rows(&own));
-            self.channels.add(Cause::Channel { member: k, channel: c }, &total);
             add(&mut self.scores, &total);
+            self.channels.push((Cause::Channel { member: k, channel: c }, total));
         }
         Ok(())
     }
@@ -190,18 +234,18 @@ impl Reasons {
                 let row = weights.row(column);
                 term.iter_mut().zip(row).for_each(|(sum, weight)| *sum += value * weight);
             });
-            self.nodes.add(Cause::Node(node), &term);
+            self.nodes.add(node, &term);
             add(&mut total, &term);
         }
         for (column, value) in filtered.into_iter().enumerate().filter(|(_, value)| *value != 0.0) {
             let row = weights.row(column).iter();
             term.iter_mut().zip(row).for_each(|(term, weight)| *term = value * weight);
-            let cause = match response.input {
-                Input::Features => Cause::Feature(column),
-                Input::Structure => Cause::Link(column),
-                Input::Degrees => Cause::Degree(column),
+            let terms = match (response.input, &mut self.links) {
+                (Input::Structure, Some(links)) => links,
+                (Input::Degrees, _) => &mut self.degrees,
+                _ => &mut self.features,
             };
-            self.features.add(cause, &term);
+            terms.add(column, &term);
         }
         total
     }

@@ -1,11 +1,10 @@
 //! The terms of a sum, by what they come from.
 
-use crate::head::Head;
+use crate::matrix::Matrix;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// What a term of a score comes from; numbers are positions in the model or its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
     /// A channel of a member.
@@ -27,30 +26,28 @@ pub enum Cause {
     Node(usize),
 }
 
-/// Terms with one number per target column; those of the same cause are added up.
+/// Terms of one kind, numbered: one row each, one column per target.
 #[derive(Clone, Debug)]
-pub struct Terms {
-    targets: usize,
-    by_cause: BTreeMap<Cause, Vec<f64>>,
+pub(super) struct Terms {
+    cause: fn(usize) -> Cause,
+    values: Matrix<f64>,
 }
 
 impl Terms {
-    pub(super) fn new(targets: usize) -> Self {
-        Terms { targets, by_cause: BTreeMap::new() }
+    pub(super) fn new(cause: fn(usize) -> Cause, count: usize, targets: usize) -> Self {
+        Terms { cause, values: Matrix::zeros(count, targets) }
     }
 
-    pub(super) fn add(&mut self, cause: Cause, term: &[f64]) {
-        let sums = self.by_cause.entry(cause).or_insert_with(|| vec![0.0; self.targets]);
-        sums.iter_mut().zip(term).for_each(|(sum, term)| *sum += term);
+    /// Adds to a term.
+    pub(super) fn add(&mut self, number: usize, term: &[f64]) {
+        let row = self.values.row_mut(number).iter_mut();
+        row.zip(term).for_each(|(sum, term)| *sum += term);
     }
 
-    /// Those of a class, the largest in size first; of equals in the order of their causes.
-    pub(super) fn of(&self, head: &Head, class: usize) -> Vec<(Cause, f64)> {
-        let all = self.by_cause.iter();
-        let mut terms: Vec<(Cause, f64)> =
-            all.map(|(&cause, term)| (cause, head.scores(term)[class])).collect();
-        terms.retain(|(_, term)| *term != 0.0);
-        terms.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
-        terms
+    /// Every term that is not zero anywhere.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Cause, &[f64])> {
+        let rows = (0..self.values.rows()).map(|number| (number, self.values.row(number)));
+        let there = rows.filter(|(_, row)| row.iter().any(|value| *value != 0.0));
+        there.map(|(number, row)| ((self.cause)(number), row))
     }
 }
