@@ -91,7 +91,7 @@ fn the_report_can_be_of_some_graphs() {
     let titles: Vec<&str> =
         report["tables"].as_array().unwrap().iter().map(|t| t["id"].as_str().unwrap()).collect();
     assert_eq!(titles, ["depth-cora", "depth-pubmed"]);
-    assert!(sandbox.read("here/index.html").contains("Restricted to PubMed, Cora."));
+    assert!(sandbox.read("here/index.html").contains("Restricted to Cora, PubMed."));
     let missing = sandbox.run("paper --finished --graphs cora-ml --out there");
     assert_eq!(missing.status, Some(3), "{missing:?}");
     assert!(missing.stderr.contains("gfgcn data get cora-ml"), "{missing:?}");
