@@ -47,7 +47,7 @@ $(BUILD_VENV):
 # limit of memory, property tests on other data than the last time, what the crate of formats says without its features, for which everything is compiled again, and the fuzz
 # targets for a minute each (installs cargo-fuzz).
 test-full: test
-	$(CARGO) test --workspace --test accuracy --test experiments --test cli --test tune -- --ignored
+	$(CARGO) test --workspace --test accuracy --test audit --test experiments --test cli --test tune -- --ignored
 	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --test properties --test tables
 	$(CARGO) test -p gfgcn-data --lib
 	$(MAKE) fuzz

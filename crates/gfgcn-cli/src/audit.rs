@@ -66,10 +66,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
             progress::show(output, "training", Unit::Time, audit)?
         }
         Training::Searched(search) => {
-            progress::show(output, "searching", Unit::Steps, |context| {
-                context.progress().begin("searching", search.steps(&dataset, &split)?);
-                search.audit(&dataset, &split, context)
-            })?
+            training::search(search, &dataset, &split, output)?.audit(&dataset, &split)?
         }
     };
     let top = arguments.top.map(|top| top as usize);

@@ -19,7 +19,7 @@ use crate::matrix::Matrix;
 use crate::model::Model;
 use crate::ridge::Ridge;
 use crate::split::Split;
-use crate::tune::Search;
+use crate::tune::{Search, Tuned};
 use serde::Serialize;
 
 /// Probabilities are not taken for smaller than this: surprises have an end.
@@ -101,10 +101,19 @@ impl Search {
     /// # Errors
     /// As [`Search::run`].
     pub fn audit(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Audit> {
-        let tuned = self.run(dataset, split, context)?;
-        let supervision =
-            Supervision::new(dataset.targets(), split, &Ridge::default(), &self.objective)?;
-        Ok(Audit::new(tuned.model, &supervision.targets, split.train(), &tuned.left_out_scores))
+        self.run(dataset, split, context)?.audit(dataset, split)
+    }
+}
+
+impl Tuned {
+    /// Which of the labels look wrong to the model that was found on these data and this split.
+    ///
+    /// # Errors
+    /// Other data than those it was found on.
+    pub fn audit(self, dataset: &Dataset, split: &Split) -> Result<Audit> {
+        let objective = &self.model.provenance().objective;
+        let supervision = Supervision::new(dataset.targets(), split, &Ridge::default(), objective)?;
+        Ok(Audit::new(self.model, &supervision.targets, split.train(), &self.left_out_scores))
     }
 }
 

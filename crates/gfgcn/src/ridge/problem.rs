@@ -85,7 +85,8 @@ impl Problem {
         match self {
             Problem::Primal(features) => {
                 let (solution, solved) = side.primal(features)?;
-                Ok((solution, side.left_out_primal(solved)?))
+                let left_out = side.left_out_primal(solved, &solution.coefficients)?;
+                Ok((solution, left_out))
             }
             Problem::Dual(gram) => {
                 let (solution, solved) = side.dual(gram)?;
@@ -104,11 +105,10 @@ struct Side<'a> {
     context: &'a Context,
 }
 
-/// What left-out predictions follow from: F, centred and scaled, FᵀF + ξI and W.
+/// What left-out predictions follow from besides W: F, centred and scaled, and FᵀF + ξI.
 struct SolvedPrimal {
     features: Matrix<f64>,
     factor: Cholesky,
-    weights: Matrix<f64>,
 }
 
 /// The same: M + ξI, α of the scaled problem, and with an intercept (M + ξI)⁻¹s.
@@ -140,8 +140,8 @@ impl Side<'_> {
                 *constant = of_targets[c] - of_scores;
             }
         }
-        let solved = SolvedPrimal { features, factor, weights: coefficients.clone() };
-        Ok((Solution { coefficients, intercept: constants }, solved))
+        let solution = Solution { coefficients, intercept: constants };
+        Ok((solution, SolvedPrimal { features, factor }))
     }
 
     /// α = (M + ξI)⁻¹ (Y − 1bᵀ); b is 0, or with an intercept makes the columns of α sum to 0. With weights, M, Y, 1 and α are
@@ -174,9 +174,9 @@ impl Side<'_> {
     }
 
     /// From q_i = F_i (FᵀF + ξI)⁻¹ F_iᵀ = ‖L⁻¹ F_iᵀ‖².
-    fn left_out_primal(&self, solved: SolvedPrimal) -> Result<Matrix<f64>> {
-        let SolvedPrimal { features, factor, weights } = solved;
-        let fitted = multiply(&features, &weights, self.context)?;
+    fn left_out_primal(&self, solved: SolvedPrimal, weights: &Matrix<f64>) -> Result<Matrix<f64>> {
+        let SolvedPrimal { features, factor } = solved;
+        let fitted = multiply(&features, weights, self.context)?;
         let rows = factor.solve_rows(features, self.context)?;
         let means = self.intercept.then(|| column_means(self.targets, self.weights));
         Ok(self.left_out(Form::Primal, means.as_deref(), &fitted, |i| squared_length(rows.row(i))))
