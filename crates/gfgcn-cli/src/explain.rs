@@ -30,7 +30,8 @@ pub(crate) struct Arguments {
     /// The id of the node
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     node: Option<String>,
-    /// The class or label whose score is taken apart, or the column of values [default: the predicted one]
+    /// The class or label whose score is taken apart, or the column of values [default: the predicted class, the label with the
+    /// largest score, every column]
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     class: Option<String>,
     /// How many terms of each list to show; what the others add up to is one line
@@ -44,10 +45,11 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let class = arguments.class.as_deref().map(|name| position(&model, name)).transpose()?;
     let writer = Writer { model: &model, dataset: &dataset, top: arguments.top as usize };
     let explain = |context: &Context| match &arguments.node {
-        Some(id) => writer.node(node(&dataset, id)?, class, context).map(|why| vec![why]),
+        Some(id) => writer.node(node(&dataset, id)?, class, context),
         None => writer.classes(class, context),
     };
-    let report = progress::show(output, "explaining", Unit::Time, explain)?;
+    let (report, notes) = progress::show(output, "explaining", Unit::Time, explain)?;
+    notes.iter().for_each(|note| output.warn(note));
     output
         .report(&report, |report| report.iter().map(Why::text).collect::<Vec<String>>().join("\n"))
 }
@@ -67,6 +69,9 @@ fn node(dataset: &Dataset, id: &str) -> Result<usize> {
     })
 }
 
+/// Scores taken apart, and what a person should know about how the data were matched.
+type Explained = (Vec<Why>, Vec<String>);
+
 /// Whose score, and why it is what it is.
 #[derive(Serialize)]
 struct Why {
@@ -84,7 +89,7 @@ struct Why {
     constant: f64,
     channels: List,
     features: List,
-    neighbours: List,
+    nodes_of_the_graph: List,
 }
 
 /// The largest terms, and what the others add up to.
@@ -108,9 +113,19 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn node(&self, node: usize, class: Option<usize>, context: &Context) -> Result<Why> {
+    /// A node's class, or every column of its values.
+    fn node(&self, node: usize, class: Option<usize>, context: &Context) -> Result<Explained> {
         let reasons = self.model.explain(self.dataset, node, context)?;
-        let class = class.unwrap_or_else(|| reasons.predicted());
+        let classes = match (class, self.model.head().kind()) {
+            (Some(class), _) => vec![class],
+            (None, TargetKind::Values) => (0..reasons.names().len()).collect(),
+            (None, _) => vec![reasons.predicted()],
+        };
+        let why = classes.into_iter().map(|class| self.of_node(&reasons, node, class)).collect();
+        Ok((why, reasons.notes().to_vec()))
+    }
+
+    fn of_node(&self, reasons: &Reasons, node: usize, class: usize) -> Why {
         let scores: Vec<f64> = (0..reasons.names().len()).map(|c| reasons.score(c)).collect();
         let kind = self.model.head().kind();
         let probability = match kind {
@@ -127,27 +142,32 @@ impl Writer<'_> {
             TargetKind::Values => None,
         };
         let id = self.dataset.node_id(node).into_owned();
-        Ok(Why { node: Some(id), predicted, probability, ..self.why(&reasons, class, &[node]) })
+        Why { node: Some(id), predicted, probability, ..self.why(reasons, class, &[node]) }
     }
 
     /// The nodes that are predicted to be in each class, or all where there are no classes, on average.
-    fn classes(&self, class: Option<usize>, context: &Context) -> Result<Vec<Why>> {
+    fn classes(&self, class: Option<usize>, context: &Context) -> Result<Explained> {
         let predictions = self.model.predict(self.dataset, context)?;
         let mut all = Vec::new();
-        for k in 0..self.model.classes().len() {
+        let wanted = |k: &usize| class.is_none_or(|class| class == *k);
+        for k in (0..self.model.classes().len()).filter(wanted) {
             let belongs = |&node: &usize| match predictions.kind() {
                 TargetKind::Classes => predictions.class(node) as usize == k,
                 TargetKind::Sets => predictions.labels(node).contains(&(k as u32)),
                 TargetKind::Values => true,
             };
             let nodes: Vec<usize> = (0..predictions.nodes()).filter(belongs).collect();
-            if nodes.is_empty() || class.is_some_and(|class| class != k) {
+            if nodes.is_empty() {
                 continue;
             }
             let reasons = self.model.explain_mean(self.dataset, &nodes, context)?;
             all.push(self.why(&reasons, k, &nodes));
         }
-        Ok(all)
+        if all.is_empty() {
+            let what = class.map_or("anything", |class| &self.model.classes()[class]);
+            return Err(Error::Data(format!("no node of the data is predicted to be {what}")));
+        }
+        Ok((all, predictions.notes().to_vec()))
     }
 
     fn why(&self, reasons: &Reasons, class: usize, nodes: &[usize]) -> Why {
@@ -172,7 +192,7 @@ impl Writer<'_> {
             constant: reasons.constant(class),
             channels: list(View::Channels),
             features: list(View::Features),
-            neighbours: list(View::Nodes),
+            nodes_of_the_graph: list(View::Nodes),
         }
     }
 
@@ -190,11 +210,11 @@ impl Writer<'_> {
                 None => format!("feature {k}"),
             },
             Cause::Link(node) => format!("links to {}", self.dataset.node_id(node)),
-            Cause::Degree(1) => "number of edges that end here".into(),
-            Cause::Degree(_) if self.model.is_directed() => {
-                "number of edges that start here".into()
+            Cause::Degree(1) => "how many edges end here".into(),
+            Cause::Degree(_) if self.dataset.graph().is_directed() => {
+                "how many edges start here".into()
             }
-            Cause::Degree(_) => "number of neighbours".into(),
+            Cause::Degree(_) => "how many neighbours there are".into(),
             Cause::Node(node) if explained == [node] => {
                 format!("{} (itself)", self.dataset.node_id(node))
             }
@@ -227,7 +247,7 @@ impl Why {
         let lists = [
             ("By channel", &self.channels),
             ("By feature, of the node and its surroundings", &self.features),
-            ("By node of the graph", &self.neighbours),
+            ("By node of the graph", &self.nodes_of_the_graph),
         ];
         let lists = lists.map(|(title, list)| format!("\n{title}\n{}", self.list(list)));
         let score = format!("score {:.*}", DIGITS as usize, rounded(self.score));

@@ -112,13 +112,25 @@ fn follow<T>(
         };
         // Where there is no thread to be had, the work goes on in silence.
         let watcher = thread::Builder::new().spawn_scoped(scope, show).ok();
-        let result = work(&context);
-        finished.store(true, Ordering::Release);
-        if let Some(watcher) = watcher {
-            watcher.thread().unpark();
-        }
-        result
+        let _end =
+            End { finished: &finished, watcher: watcher.as_ref().map(|w| w.thread().clone()) };
+        work(&context)
     })
+}
+
+/// Tells whoever watches that the work has ended, even if it panicked: the scope waits for them.
+struct End<'a> {
+    finished: &'a AtomicBool,
+    watcher: Option<thread::Thread>,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.finished.store(true, Ordering::Release);
+        if let Some(watcher) = &self.watcher {
+            watcher.unpark();
+        }
+    }
 }
 
 /// Says in a line now and then how far the work is.

@@ -51,8 +51,8 @@ impl Ridge {
             })
         };
         let calibrated = |left_out: Matrix<f64>| {
-            let calibration = Calibration::new(targets, &left_out);
-            (left_out, calibration)
+            let calibration = Calibration::new(targets, &left_out, context)?;
+            Ok::<_, crate::Error>((left_out, calibration))
         };
         let mut head = supervision.head.clone();
         let given = match self.selection {
@@ -70,7 +70,7 @@ impl Ridge {
                 (problem.solve(matrix, weights, self.intercept, xi, context)?, None)
             };
             let predictor = predictor(solution)?;
-            let calibrated = left_out.map(calibrated);
+            let calibrated = left_out.map(calibrated).transpose()?;
             return Ok(Fitted { kernel, lambda, selected: None, predictor, head, calibrated });
         }
         let (matrix, weights) = (targets.matrix().clone(), targets.weights());
@@ -101,7 +101,7 @@ impl Ridge {
         if let (Head::Sets { threshold, .. }, Some(left_out)) = (&mut head, &left_out) {
             *threshold = targets.threshold_of(left_out);
         }
-        let calibrated = left_out.filter(|_| calibrates).map(calibrated);
+        let calibrated = left_out.filter(|_| calibrates).map(calibrated).transpose()?;
         let predictor = predictor(path.solve(xi, context)?)?;
         let lambda = given.unwrap_or(xi.recip());
         Ok(Fitted { kernel, lambda, selected, predictor, head, calibrated })

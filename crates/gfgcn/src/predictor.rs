@@ -201,7 +201,8 @@ pub(crate) fn score_all(
     Ok(scores)
 }
 
-fn score_in_chunks(
+/// Scores of filtered rows, a few at a time.
+pub(crate) fn score_in_chunks(
     predictor: &Predictor,
     filtered: &Filtered,
     context: &Context,

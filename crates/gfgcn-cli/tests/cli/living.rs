@@ -217,7 +217,7 @@ fn explanations_add_up_in_what_is_printed() {
             }
             let report =
                 &sandbox.json(&format!("explain m.model data --node {id} --class {class}"))[0];
-            for view in ["channels", "features", "neighbours"] {
+            for view in ["channels", "features", "nodes_of_the_graph"] {
                 let terms = report[view]["terms"].as_array().unwrap().iter();
                 let sum: f64 = terms.map(|term| term["value"].as_f64().unwrap()).sum();
                 let rest = report[view]["sum_of_others"].as_f64().unwrap();

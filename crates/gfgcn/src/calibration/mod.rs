@@ -24,18 +24,26 @@ pub(crate) use nnls::Normal;
 pub use regions::Regions;
 pub use sigmoid::Sigmoid;
 
+use crate::context::Context;
 use crate::error::Result;
 use crate::head::{Head, Truth};
 use crate::matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// ρ, which only ends what would grow without end: classes that left-out scores separate.
+/// ρ, which only ends what would grow without end: classes that left-out scores separate. Of scores whose mean square is 1.
 const PENALTY: f64 = 1e-8;
 
-/// κ that are tried. Least squares on indicators gives scores that are close to probabilities, whose logarithm is nearer to a
-/// logit than they are themselves: nodes with small scores are less uncertain, and those with large ones less certain, than
-/// softmax(a s) says. On the citation graphs the expected calibration error falls by a quarter.
-const BENDS: [f64; 10] = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+/// κ that are tried, of scores whose mean square is 1. Least squares on indicators gives scores that are close to
+/// probabilities, whose logarithm is nearer to a logit than they are themselves: nodes with small scores are less uncertain,
+/// and those with large ones less certain, than softmax(a s) says. On the citation graphs the expected calibration error falls
+/// by a quarter.
+const BENDS: [f64; 10] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+
+/// The least sharpness of such scores: where they say nothing, the largest is still the most probable.
+const LEAST_SHARPNESS: f64 = 1e-6;
+
+/// Two parameters are chosen on so many nodes, at most.
+const ENOUGH: usize = 20_000;
 
 /// How scores become probabilities, and the misfits of the training nodes.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,46 +74,56 @@ pub enum Link {
 }
 
 impl Calibration {
-    /// From the left-out scores of some nodes, nodes × target columns.
-    pub(crate) fn new(truth: &Truth, left_out: &Matrix<f64>) -> Self {
-        match truth.head() {
-            Head::Classes { .. } => Calibration::of_classes(truth, left_out),
+    /// From the left-out scores of some nodes, nodes × target columns. Nodes that nothing is known of without them, such as a
+    /// single one beside an intercept, say nothing.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub(crate) fn new(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Result<Self> {
+        let finite = |&node: &usize| left_out.row(node).iter().all(|score| score.is_finite());
+        let usable: Vec<usize> = (0..left_out.rows()).filter(finite).collect();
+        if usable.len() < left_out.rows() {
+            return Calibration::of_all(
+                &truth.part(&usable),
+                &left_out.select_rows(&usable),
+                context,
+            );
+        }
+        Calibration::of_all(truth, left_out, context)
+    }
+
+    fn of_all(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Result<Self> {
+        let nodes = 0..left_out.rows();
+        let (link, misfits) = match truth.head() {
+            Head::Classes { .. } => {
+                let link = most_likely(truth, left_out, context)?;
+                let misfit = |node: usize| {
+                    let p = link.probabilities(truth.head(), left_out.row(node));
+                    truth.class(node).map(|class| 1.0 - p[class as usize])
+                };
+                let misfits = vec![nodes.filter_map(misfit).collect()];
+                (link, misfits)
+            }
             Head::Sets { names, .. } => {
                 let positive = |node: usize, label: usize| truth.matrix()[(node, label)] > 0.0;
-                let labels = sigmoid::per_label(names.len(), left_out, positive);
+                let labels = sigmoid::per_label(names.len(), left_out, positive, context)?;
                 let link = Link::Sigmoids { labels };
                 let of_node = |node: usize| {
                     let p = link.probabilities(truth.head(), left_out.row(node));
                     let own = p.into_iter().enumerate().filter(move |&(l, _)| positive(node, l));
                     own.map(|(_, p)| 1.0 - p)
                 };
-                let misfits = vec![sorted((0..left_out.rows()).flat_map(of_node).collect())];
-                Calibration { misfits, link }
+                let misfits = vec![nodes.flat_map(of_node).collect()];
+                (link, misfits)
             }
             Head::Values { .. } => {
                 let error = |node: usize, t: usize| truth.matrix()[(node, t)] - left_out[(node, t)];
-                let of_column = |t: usize| {
-                    sorted((0..left_out.rows()).map(|node| error(node, t).abs()).collect())
-                };
-                let misfits = (0..left_out.cols()).map(of_column).collect();
-                Calibration { misfits, link: Link::Identity }
+                let of_column =
+                    |t: usize| nodes.clone().map(|node| error(node, t).abs()).collect::<Vec<f64>>();
+                (Link::Identity, (0..left_out.cols()).map(of_column).collect())
             }
-        }
-    }
-
-    fn of_classes(truth: &Truth, left_out: &Matrix<f64>) -> Self {
-        let nodes: Vec<usize> = (0..left_out.rows()).collect();
-        let link = match truth.head().names().len() {
-            // There is nothing to tell apart.
-            1 => Link::Softmax { sharpness: 0.0, bend: 0.0 },
-            _ => most_likely(truth, left_out, &nodes),
         };
-        let misfit = |&node: &usize| {
-            let p = link.probabilities(truth.head(), left_out.row(node));
-            truth.class(node).map(|class| 1.0 - p[class as usize])
-        };
-        let misfits = vec![sorted(nodes.iter().filter_map(misfit).collect())];
-        Calibration { misfits, link }
+        Ok(Calibration { link, misfits: misfits.into_iter().map(sorted).collect() })
     }
 
     /// How scores become probabilities.
@@ -149,21 +167,33 @@ fn bent(score: f64, bend: f64) -> f64 {
 }
 
 /// The link under which the classes of left-out nodes are most likely; the straighter one of equals.
-fn most_likely(truth: &Truth, left_out: &Matrix<f64>, nodes: &[usize]) -> Link {
+fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Result<Link> {
+    let entries = left_out.as_slice();
+    let squares: f64 = entries.iter().map(|score| score * score).sum();
+    let size = (squares / entries.len().max(1) as f64).sqrt();
+    // One class, or scores that say nothing at all.
+    if truth.head().names().len() == 1 || size <= 0.0 {
+        return Ok(Link::Softmax { sharpness: 0.0, bend: 0.0 });
+    }
     // Probabilities are about the nodes as they come, whatever they count in the training.
     let truth = truth.clone().with_weights(None);
-    let of_bend = |&bend: &f64| {
+    let nodes: Vec<usize> =
+        (0..left_out.rows()).step_by(left_out.rows().div_ceil(ENOUGH)).collect();
+    let mut best: Option<(f64, Link)> = None;
+    for bend in BENDS {
+        context.check()?;
         let mut scores = left_out.clone();
-        scores.as_mut_slice().iter_mut().for_each(|score| *score = bent(*score, bend));
+        scores.as_mut_slice().iter_mut().for_each(|score| *score = bent(*score / size, bend));
         let candidates = [&scores];
         let likelihood = Likelihood::new(&truth, &candidates);
-        let weights = likelihood.weights(nodes, PENALTY);
-        let merit = likelihood.of_nodes(nodes, &weights).iter().sum::<f64>();
-        (merit, Link::Softmax { sharpness: weights[0], bend })
-    };
-    let links = BENDS.iter().map(of_bend);
-    let best = links.reduce(|best, other| if other.0 > best.0 { other } else { best });
-    best.expect("there are bends to try").1
+        let weights = likelihood.weights(&nodes, PENALTY);
+        let merit = likelihood.of_nodes(&nodes, &weights).iter().sum::<f64>();
+        if best.as_ref().is_none_or(|(most, _)| merit > *most) {
+            let sharpness = weights[0].max(LEAST_SHARPNESS) / size;
+            best = Some((merit, Link::Softmax { sharpness, bend: bend / size }));
+        }
+    }
+    Ok(best.expect("there are bends to try").1)
 }
 
 fn sorted(mut values: Vec<f64>) -> Vec<f64> {
@@ -178,6 +208,10 @@ mod tests {
 
     fn chance(seed: usize) -> f64 {
         (mix(seed as u64) % 10_000) as f64 / 10_000.0
+    }
+
+    fn calibrated(truth: &Truth, left_out: &Matrix<f64>) -> Calibration {
+        Calibration::new(truth, left_out, &Context::default()).unwrap()
     }
 
     fn names(count: usize) -> Vec<String> {
@@ -202,7 +236,7 @@ mod tests {
                 Some(class.unwrap_or(classes - 1) as u32)
             };
             let truth = Truth::of_classes(&head, (0..scores.rows()).map(draw).collect());
-            let calibration = Calibration::new(&truth, &scores);
+            let calibration = calibrated(&truth, &scores);
             // Links that are nearly alike have nearly the same probabilities.
             for (i, score) in [0, 1, 2].map(|i| (i, scores.row(i))) {
                 let pairs = right.probabilities(&head, score);
@@ -221,14 +255,14 @@ mod tests {
         let head = Head::values(names(2));
         let values = Matrix::from_rows(3, 2, vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]).unwrap();
         let left_out = Matrix::from_rows(3, 2, vec![1.5, 10.0, 1.0, 26.0, 3.25, 31.0]).unwrap();
-        let calibration = Calibration::new(&Truth::of_values(&head, values), &left_out);
+        let calibration = calibrated(&Truth::of_values(&head, values), &left_out);
         assert_eq!(calibration.misfits, [[0.25, 0.5, 1.0], [0.0, 1.0, 6.0]]);
         assert!(calibration.link.probabilities(&head, &[1.0, 2.0]).is_empty());
 
         let head = Head::classes(names(3));
         let truth = Truth::of_classes(&head, vec![Some(0), Some(1), Some(2)]);
         let left_out = Matrix::from_fn(3, 3, |i, j| f64::from(i == j));
-        let calibration = Calibration::new(&truth, &left_out);
+        let calibration = calibrated(&truth, &left_out);
         let p = calibration.link.probabilities(&head, left_out.row(0));
         assert!(p[0] > 0.99, "nothing contradicts certainty");
         assert!(calibration.misfits[0].iter().all(|misfit| (misfit - (1.0 - p[0])).abs() < 1e-12));
@@ -239,7 +273,44 @@ mod tests {
         let head = Head::classes(names(1));
         let truth = Truth::of_classes(&head, vec![Some(0), Some(0)]);
         let left_out = Matrix::from_fn(2, 1, |_, _| 0.3);
-        let calibration = Calibration::new(&truth, &left_out);
+        let calibration = calibrated(&truth, &left_out);
         assert_eq!(calibration.link.probabilities(&head, &[0.3]), [1.0]);
+    }
+
+    #[test]
+    fn the_scale_of_the_scores_changes_nothing() {
+        let head = Head::classes(names(3));
+        let class = |i: usize| (mix(i as u64) % 3) as usize;
+        let truth = Truth::of_classes(&head, (0..300).map(|i| Some(class(i) as u32)).collect());
+        let scores =
+            Matrix::from_fn(300, 3, |i, j| 0.4 * f64::from(class(i) == j) + chance(i + 1000 * j));
+        let plain = calibrated(&truth, &scores);
+        let mut small = scores.clone();
+        small.as_mut_slice().iter_mut().for_each(|score| *score *= 1e-9);
+        let scaled = calibrated(&truth, &small);
+        for i in 0..20 {
+            let p = plain.link.probabilities(&head, scores.row(i));
+            let q = scaled.link.probabilities(&head, small.row(i));
+            assert!(p.iter().zip(&q).all(|(p, q)| (p - q).abs() < 1e-6), "{p:?} {q:?}");
+        }
+    }
+
+    /// A single node beside an intercept is predicted by nothing at all.
+    #[test]
+    fn what_is_not_a_number_says_nothing() {
+        let left_out = |cols: usize| Matrix::from_fn(3, cols, |i, _| [0.5, f64::NAN, 0.1][i]);
+        let classes = Truth::of_classes(&Head::classes(names(2)), vec![Some(1), Some(0), Some(1)]);
+        let values = Matrix::from_fn(3, 2, |i, j| (i + j) as f64);
+        let values = Truth::of_values(&Head::values(names(2)), values);
+        let sets = (0..3).map(|i| (vec![i % 2], 0));
+        let sets = Truth::of_sets(&Head::sets(names(2)), sets);
+        for truth in [&classes, &values, &sets] {
+            let calibration = calibrated(truth, &left_out(truth.matrix().cols()));
+            assert!(calibration.misfits.iter().flatten().all(|misfit| misfit.is_finite()));
+            let nothing = Matrix::from_fn(3, truth.matrix().cols(), |_, _| f64::NAN);
+            let calibration = calibrated(truth, &nothing);
+            assert!(calibration.misfits.iter().all(Vec::is_empty));
+            assert!(calibration.regions(0.5).unwrap().is_everything());
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The probability of a label by its score (Platt 1999).
 
+use crate::context::Context;
+use crate::error::Result;
 use crate::matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +41,7 @@ impl Sigmoid {
         let mean = pairs.iter().map(|(s, _)| s).sum::<f64>() / pairs.len() as f64;
         let spread = pairs.iter().map(|(s, _)| (s - mean).powi(2)).sum::<f64>();
         let spread = (spread / pairs.len() as f64).sqrt();
-        if spread <= 0.0 {
+        if spread.is_nan() || spread <= 0.0 {
             return Sigmoid { slope: 0.0, offset };
         }
         let measured = |score: f64| (score - mean) / spread;
@@ -98,7 +100,8 @@ pub(super) fn per_label(
     labels: usize,
     scores: &Matrix<f64>,
     positive: impl Fn(usize, usize) -> bool,
-) -> Vec<Sigmoid> {
+    context: &Context,
+) -> Result<Vec<Sigmoid>> {
     let pairs = |label: usize| -> Vec<(f64, bool)> {
         (0..scores.rows()).map(|node| (scores[(node, label)], positive(node, label))).collect()
     };
@@ -111,9 +114,12 @@ pub(super) fn per_label(
         let all: Vec<(f64, bool)> = rare.iter().flat_map(|&label| pairs(label)).collect();
         Sigmoid::most_likely(&all)
     });
-    let of_label = |label: usize| match shared {
-        Some(shared) if rare.contains(&label) => shared,
-        _ => Sigmoid::most_likely(&pairs(label)),
+    let of_label = |label: usize| {
+        context.check()?;
+        Ok(match shared {
+            Some(shared) if rare.contains(&label) => shared,
+            _ => Sigmoid::most_likely(&pairs(label)),
+        })
     };
     (0..labels).map(of_label).collect()
 }
@@ -159,7 +165,7 @@ mod tests {
             0 => scores[(node, 0)] > 0.5,
             _ => node == label,
         };
-        let sigmoids = per_label(3, &scores, has);
+        let sigmoids = per_label(3, &scores, has, &Context::default()).unwrap();
         assert_eq!(sigmoids[1], sigmoids[2]);
         assert_ne!(sigmoids[0], sigmoids[1]);
     }

@@ -20,13 +20,14 @@ use crate::calibration::Calibration;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::design::Input;
-use crate::driver::{Driver, Response, Rows};
+use crate::driver::{Response, Rows};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::{Member, Model};
+use crate::predictor::score_in_chunks;
 use terms::Terms;
 
 /// Why the scores of a node, or the mean scores of several, are what they are.
@@ -43,6 +44,7 @@ pub struct Reasons {
     links: Option<Terms>,
     degrees: Terms,
     nodes: Terms,
+    notes: Vec<String>,
 }
 
 /// Which parts a score is divided into.
@@ -82,6 +84,11 @@ impl Reasons {
         self.head.decode(&self.scores) as usize
     }
 
+    /// What a person should know about how the data were matched to the model.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// The terms of a class's score, the largest in size first; with the [constant](Reasons::constant) they add up to the
     /// [score](Reasons::score).
     pub fn terms(&self, view: View, class: usize) -> Vec<(Cause, f64)> {
@@ -116,7 +123,7 @@ impl Model {
         self.explain_mean(dataset, &[node], context)
     }
 
-    /// Why the mean scores of some nodes are what they are: of those of a class, what speaks for the class.
+    /// Why the mean scores of some nodes, each counted once, are what they are: of those of a class, what speaks for the class.
     ///
     /// # Errors
     /// As [`Model::explain`].
@@ -133,17 +140,21 @@ impl Model {
             let there = format!("below {}, the number of nodes", dataset.nodes());
             return Err(Error::parameter("node", node, there));
         }
+        let mut nodes = nodes.to_vec();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let nodes = &nodes;
         context.run(|| {
-            let mut reasons = Reasons::nothing(self, dataset.nodes());
             let _lease = context.memory().reserve(
                 "explaining",
                 self.explaining_memory(dataset),
                 "use a machine with more memory",
             )?;
-            self.with_members(dataset, context, |k, member, graph, features| {
+            let mut reasons = Reasons::nothing(self, dataset.nodes());
+            let notes = self.with_members(dataset, context, |k, member, graph, features| {
                 reasons.add(k, member, graph, features, nodes, context)
             })?;
-            Ok(reasons)
+            Ok(Reasons { notes, ..reasons })
         })
     }
 }
@@ -176,6 +187,7 @@ impl Reasons {
             links: model.knows_links().then(|| terms(Cause::Link, nodes)),
             degrees: terms(Cause::Degree, 2),
             nodes: terms(Cause::Node, nodes),
+            notes: Vec::new(),
         }
     }
 
@@ -191,13 +203,17 @@ impl Reasons {
         let intercept = member.predictor.intercept();
         add(&mut self.constants, intercept);
         add(&mut self.scores, intercept);
-        let designs = std::slice::from_ref(&member.design);
         let Some(weights) = member.predictor.weights() else {
             let rows = Rows::of(nodes.to_vec(), graph.nodes());
             // As they are filtered where all nodes are predicted.
-            let driver = Driver::on(graph, features, designs, rows, 0)?.by_features();
-            let filtered = driver.run(0..1, context)?.remove(0).of(nodes);
-            let mut scores = member.predictor.score_filtered(&filtered, context)?;
+            let driver = member.driver(graph, features, rows, 0)?.by_features();
+            let _lease = context.memory().reserve(
+                "explaining",
+                driver.least_memory() + member.predictor.score_memory(nodes.len()),
+                "use a machine with more memory",
+            )?;
+            let filtered = driver.run(0..1, context)?.remove(0);
+            let mut scores = score_in_chunks(&member.predictor, &filtered, context)?;
             scores.add_to_rows(-1.0, intercept);
             let mean = scores.column_means();
             add(&mut self.scores, &mean);
@@ -205,7 +221,7 @@ impl Reasons {
             self.wholes.push((Cause::Member(k), mean));
             return Ok(());
         };
-        let driver = Driver::on(graph, features, designs, Rows::of(Vec::new(), graph.nodes()), 1)?;
+        let driver = member.driver(graph, features, Rows::of(Vec::new(), graph.nodes()), 1)?;
         let share = (nodes.len() as f64).recip();
         let shares: Vec<(usize, f64)> = nodes.iter().map(|&node| (node, share)).collect();
         let mut first = 0;

@@ -211,6 +211,21 @@ impl Member {
         }))
     }
 
+    /// What filters for it, if the columns are those it was trained on.
+    pub(crate) fn driver<'d>(
+        &self,
+        graph: &'d Graph,
+        features: &'d Features,
+        rows: Rows,
+        score_columns: usize,
+    ) -> Result<Driver<'d>> {
+        let designs = std::slice::from_ref(&self.design);
+        let driver = Driver::on(graph, features, designs, rows, score_columns)?;
+        let what = "columns of the design, which must be those the model was trained on";
+        Error::check_size(what, self.predictor.inputs(), driver.columns(0))?;
+        Ok(driver)
+    }
+
     /// Its scores of every node.
     pub(crate) fn scores(
         &self,
@@ -218,16 +233,10 @@ impl Member {
         features: &Features,
         context: &Context,
     ) -> Result<Matrix<f64>> {
-        let designs = std::slice::from_ref(&self.design);
         let linear = self.predictor.weights().is_some();
         let rows = if linear { Rows::of(Vec::new(), graph.nodes()) } else { Rows::All };
         let columns = if linear { self.predictor.targets() } else { 0 };
-        let driver = Driver::on(graph, features, designs, rows, columns)?;
-        Error::check_size(
-            "columns of the design, which must be those the model was trained on",
-            self.predictor.inputs(),
-            driver.columns(0),
-        )?;
+        let driver = self.driver(graph, features, rows, columns)?;
         let _lease = context.memory().reserve(
             "predicting",
             driver.least_memory() + self.predictor.score_memory(graph.nodes()),

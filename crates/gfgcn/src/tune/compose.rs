@@ -132,7 +132,7 @@ impl Round<'_> {
         let model = Model {
             members: members.into_iter().map(|(_, member)| member).collect(),
             head: self.head(left_out),
-            calibration: Calibration::new(&self.supervision.targets, left_out),
+            calibration: Calibration::new(&self.supervision.targets, left_out, self.context)?,
             known,
             provenance: Provenance {
                 dataset: dataset.name().to_owned(),
