@@ -3,13 +3,17 @@
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::Design;
-use crate::driver::{Driver, Explanation, Rows, Scoring, Systems};
+use crate::driver::{Driver, Explanation, Filtered, Rows, Scoring, Systems};
 use crate::error::Result;
 use crate::head::{Lesson, Objective, Supervision};
 use crate::matrix::Matrix;
 use crate::model::{Known, Member, Model, Provenance, SAVING};
-use crate::ridge::Ridge;
+use crate::ridge::{Ridge, features_overflow};
 use crate::split::Split;
+use serde::{Deserialize, Serialize};
+
+/// What helps where training does not fit.
+const REMEDY: &str = "train on fewer nodes or classes, or use a machine with more memory";
 
 /// A design, a ridge and an objective, ready to be trained in closed form: on classes, sets of labels or values.
 ///
@@ -32,7 +36,7 @@ use crate::split::Split;
 /// assert_eq!(predictions.name(4), "right");
 /// # Ok::<(), gfgcn::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Classifier {
     /// What is computed from graph and features.
     pub design: Design,
@@ -82,51 +86,93 @@ impl Classifier {
         context: &Context,
     ) -> Result<(Model, Matrix<f64>)> {
         context.run(|| {
-            let ridge = self.ridge.on(dataset.targets().kind());
             let lesson = self.lesson(dataset, split)?;
+            Driver::check(dataset.features(), std::slice::from_ref(&self.design), context)?;
+            let driver = self.driver(dataset, &lesson)?;
+            let needed = driver.least_memory() + self.memory(&lesson, driver.columns(0));
+            let _lease = context.memory().reserve("training", needed, REMEDY)?;
+            let filtered = driver.run(0..1, context)?.remove(0);
+            self.learn(dataset, lesson, &filtered, context)
+        })
+    }
+
+    /// As [`Classifier::fit`], on features of all nodes that are [filtered](Classifier::filter) already.
+    pub(crate) fn fit_filtered(
+        &self,
+        dataset: &Dataset,
+        split: &Split,
+        filtered: &Filtered,
+        context: &Context,
+    ) -> Result<Model> {
+        context.run(|| {
+            let lesson = self.lesson(dataset, split)?;
+            let needed = self.memory(&lesson, filtered.cols());
+            let _lease = context.memory().reserve("training", needed, REMEDY)?;
+            Ok(self.learn(dataset, lesson, filtered, context)?.0)
+        })
+    }
+
+    /// The filtered features of some nodes, which do not depend on which nodes train.
+    pub(crate) fn filter(
+        &self,
+        dataset: &Dataset,
+        rows: Rows,
+        context: &Context,
+    ) -> Result<Filtered> {
+        context.run(|| {
             let designs = std::slice::from_ref(&self.design);
             Driver::check(dataset.features(), designs, context)?;
-            let driver = self.driver(dataset, &lesson)?;
-            let _lease = context.memory().reserve(
-                "training",
-                driver.least_memory() + self.memory(&lesson, &driver),
-                "train on fewer nodes or classes, or use a machine with more memory",
-            )?;
-            let supervision = Supervision::of(lesson)?;
+            let driver = Driver::new(dataset, designs, rows, 0)?.by_features();
+            let needed = driver.least_memory();
+            let _lease = context.memory().reserve("filtering all nodes", needed, REMEDY)?;
             let filtered = driver.run(0..1, context)?.remove(0);
-            let validation = || filtered.of(supervision.validation);
-            let train = filtered.of(supervision.train);
-            let fitted = ridge.fit(&supervision, train, validation, true, context)?;
-            let member = Member {
-                share: 1.0,
-                design: self.design.clone(),
-                ridge: Ridge { kernel: fitted.kernel, ..ridge },
-                lambda: fitted.lambda,
-                predictor: fitted.predictor,
-            };
-            let (left_out, calibration) = fitted.calibrated.expect("it was asked for");
-            let model = Model {
-                members: vec![member],
-                head: fitted.head,
-                calibration,
-                known: Known::new(dataset, designs),
-                provenance: Provenance {
-                    dataset: dataset.name().to_owned(),
-                    fingerprint: dataset.fingerprint(),
-                    training_nodes: split.train().len(),
-                    objective: Objective {
-                        metric: Some(supervision.metric()),
-                        ..self.objective.clone()
-                    },
-                    selection_accuracy: fitted
-                        .selected
-                        .filter(|_| dataset.targets().kind() == TargetKind::Classes)
-                        .map(|candidate| candidate.accuracy()),
-                    selection_score: fitted.selected.map(|candidate| candidate.score),
-                },
-            };
-            Ok((model, left_out))
+            // A training node is checked where it is used, any other one may become one.
+            if filtered.is_finite() { Ok(filtered) } else { Err(features_overflow()) }
         })
+    }
+
+    fn learn(
+        &self,
+        dataset: &Dataset,
+        lesson: Lesson<'_>,
+        filtered: &Filtered,
+        context: &Context,
+    ) -> Result<(Model, Matrix<f64>)> {
+        let ridge = self.ridge.on(dataset.targets().kind());
+        let supervision = Supervision::of(lesson)?;
+        let validation = || filtered.of(supervision.validation);
+        let train = filtered.of(supervision.train);
+        let fitted = ridge.fit(&supervision, train, validation, true, context)?;
+        let member = Member {
+            share: 1.0,
+            design: self.design.clone(),
+            ridge: Ridge { kernel: fitted.kernel, ..ridge },
+            lambda: fitted.lambda,
+            predictor: fitted.predictor,
+        };
+        let (left_out, calibration) = fitted.calibrated.expect("it was asked for");
+        let model = Model {
+            members: vec![member],
+            head: fitted.head,
+            calibration,
+            known: Known::new(dataset, std::slice::from_ref(&self.design)),
+            provenance: Provenance {
+                dataset: dataset.name().to_owned(),
+                fingerprint: dataset.fingerprint(),
+                training_nodes: supervision.train.len(),
+                objective: Objective {
+                    metric: Some(supervision.metric()),
+                    ..self.objective.clone()
+                },
+                selection_accuracy: fitted
+                    .selected
+                    .filter(|_| dataset.targets().kind() == TargetKind::Classes)
+                    .map(|candidate| candidate.accuracy()),
+                selection_score: fitted.selected.map(|candidate| candidate.score),
+            },
+            training: None,
+        };
+        Ok((model, left_out))
     }
 
     /// What [`Classifier::fit`] will do, and what it costs.
@@ -151,8 +197,8 @@ impl Classifier {
     }
 
     /// Bytes beyond the filtered features.
-    fn memory(&self, lesson: &Lesson<'_>, driver: &Driver<'_>) -> u64 {
-        let (ridge, sizes) = (self.ridge.on(lesson.kind()), lesson.sizes(driver.columns(0)));
+    fn memory(&self, lesson: &Lesson<'_>, columns: usize) -> u64 {
+        let (ridge, sizes) = (self.ridge.on(lesson.kind()), lesson.sizes(columns));
         let threads = rayon::current_num_threads() as u64;
         let judging = threads * ridge.shared_memory(sizes) + lesson.judging_memory();
         // So that a model which could be trained can be saved, too.

@@ -41,6 +41,7 @@
 //! | know how sure it is | [`model::Predictions::probabilities`], [`calibration::Calibration`] |
 //! | ask why | [`Model::explain`](explain::Reasons) |
 //! | find labels that look wrong | [`audit::Audit`] |
+//! | learn more and forget | [`Model::update`], [`Model::forget`](Model::forget): [`training::Training`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
 //! | cancel it, watch it, limit its memory | [`context::Context`] |
 //! | see what will be computed | [`driver::Explanation`] |
@@ -75,6 +76,7 @@ pub mod ridge;
 mod scalar;
 pub mod simd;
 mod text;
+pub mod training;
 pub mod tune;
 
 pub use classifier::Classifier;

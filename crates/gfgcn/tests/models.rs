@@ -13,7 +13,7 @@ use gfgcn::model::Predictions;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::tune::{Learner, Search};
-use gfgcn::{Channel, Classifier, Input, Model, Ridge};
+use gfgcn::{Channel, Classifier, Input, Model, Ridge, training};
 use sealed::{Parts, Tensor};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,16 @@ fn linear() -> Vec<u8> {
 
 fn rbf() -> Vec<u8> {
     fit(&dataset(2), "rbf", true).to_bytes()
+}
+
+/// One that keeps its training, and has forgotten a label.
+fn kept() -> Vec<u8> {
+    let (dataset, context) = (dataset(3), Context::default());
+    let split = Split::new(dataset.nodes(), (0..6).collect(), vec![], vec![]).unwrap();
+    let recipe = training::Recipe::from(Classifier::new(Filter::sgc(1).unwrap()));
+    let model = recipe.fit(&dataset, &split, &context).unwrap();
+    let removal = training::Removal::Labels(vec![2]);
+    model.forget(&dataset, &removal, &context).unwrap().model.to_bytes()
 }
 
 fn bits(model: &Model, dataset: &Dataset) -> Vec<u64> {
@@ -108,9 +118,9 @@ fn the_tests_seal_files_as_the_library_does() {
 fn another_version_is_told_from_damage() {
     for file in [linear(), rbf()] {
         let mut parts = Parts::of(&file).unwrap();
-        parts.header = parts.header.replace("\"schema\":5", "\"schema\":6");
+        parts.header = parts.header.replace("\"schema\":6", "\"schema\":7");
         let message = error(&parts.seal());
-        assert!(message.contains("version 6") && message.contains("newer"), "{message}");
+        assert!(message.contains("version 7") && message.contains("newer"), "{message}");
         // The first version, as it was written.
         parts.header =
             r#"{"schema":1,"filter":{"kind":"sgc","depth":2},"options":{},"checksum":""}"#
@@ -122,13 +132,13 @@ fn another_version_is_told_from_damage() {
         parts.header = r#"{"schema":77,"new":[],"checksum":""}"#.to_owned();
         parts.tensors.clear();
         let message = error(&parts.seal());
-        assert!(message.contains("version 77") && message.contains("reads version 5"), "{message}");
+        assert!(message.contains("version 77") && message.contains("reads version 6"), "{message}");
     }
 }
 
 #[test]
 fn every_flipped_bit_is_refused() {
-    for file in [linear(), rbf()] {
+    for file in [linear(), rbf(), kept()] {
         let mut damaged = file.clone();
         for at in 0..file.len() {
             for flip in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff] {
@@ -142,7 +152,7 @@ fn every_flipped_bit_is_refused() {
 
 #[test]
 fn a_file_that_is_cut_or_longer_is_refused() {
-    for file in [linear(), rbf()] {
+    for file in [linear(), rbf(), kept()] {
         for length in 0..file.len() {
             assert!(Model::from_bytes(&file[..length]).is_err(), "cut at {length}");
         }
@@ -164,7 +174,7 @@ fn files_that_are_no_models_are_refused() {
         (empty(r#"{"__metadata__":{"format":"pt"}}"#), "no gfgcn header"),
         (empty(r#"{"__metadata__":{"gfgcn":"[]"}}"#), "header cannot be read"),
         (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":-1}"}}"#), "header cannot be read"),
-        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":5}"}}"#), "header cannot be read"),
+        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":6}"}}"#), "header cannot be read"),
     ] {
         let message = error(&file);
         assert!(message.contains(fragment) && message.contains("not a gfgcn model"), "{message}");
@@ -369,7 +379,7 @@ fn many_tensors_are_refused_in_reasonable_time() {
 }
 
 /// Where the fuzzer of model files starts.
-fn seeds() -> [(&'static str, Vec<u8>); 4] {
+fn seeds() -> [(&'static str, Vec<u8>); 5] {
     let names = ["a", "b", "c"].map(str::to_owned).to_vec();
     let named = dataset(3).with_feature_names(names).unwrap();
     let ids = (0..12).map(|node| format!("n{node}")).collect();
@@ -384,6 +394,7 @@ fn seeds() -> [(&'static str, Vec<u8>); 4] {
     let without_features = without_features.unwrap().with_node_ids(ids).unwrap();
     let stack = stack.run(&without_features, &split, &Context::default()).unwrap();
     [
+        ("kept", kept()),
         ("linear", linear()),
         ("rbf", rbf()),
         ("named", fit(&named, "linear", true).to_bytes()),

@@ -8,18 +8,19 @@ use crate::graph::{Graph, Repairs};
 use crate::split::Split;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
-/// Everything known about a graph's nodes; the parts agree in size.
+/// Everything known about a graph's nodes; the parts agree in size. Clones share the graph, the features and the names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
     name: String,
-    graph: Graph,
-    features: Features,
+    graph: Arc<Graph>,
+    features: Arc<Features>,
     targets: Targets,
     /// No node's, where the targets are no classes.
     no_labels: Option<Labels>,
-    node_ids: Option<Vec<String>>,
-    feature_names: Option<Vec<String>>,
+    node_ids: Option<Arc<Vec<String>>>,
+    feature_names: Option<Arc<Vec<String>>>,
     splits: Vec<Split>,
     notes: Vec<String>,
     /// The place of each node in the source of the data, where that is another.
@@ -46,8 +47,8 @@ impl Dataset {
         let (targets, no_labels) = checked(targets.into(), nodes)?;
         Ok(Dataset {
             name: name.into(),
-            graph,
-            features,
+            graph: Arc::new(graph),
+            features: Arc::new(features),
             targets,
             no_labels,
             node_ids: None,
@@ -71,7 +72,7 @@ impl Dataset {
     pub fn set_node_ids(&mut self, ids: Vec<String>) -> Result<()> {
         Error::check_size("node ids", self.nodes(), ids.len())?;
         check_unique("node id", &ids)?;
-        self.node_ids = Some(ids);
+        self.node_ids = Some(Arc::new(ids));
         Ok(())
     }
 
@@ -86,7 +87,7 @@ impl Dataset {
     pub fn set_feature_names(&mut self, names: Vec<String>) -> Result<()> {
         Error::check_size("feature names", self.features.cols(), names.len())?;
         check_unique("feature name", &names)?;
-        self.feature_names = Some(names);
+        self.feature_names = Some(Arc::new(names));
         Ok(())
     }
 
@@ -135,9 +136,28 @@ impl Dataset {
     #[must_use]
     pub fn map_features(mut self, change: impl FnOnce(Features) -> Features) -> Self {
         let shape = (self.features.rows(), self.features.cols());
-        self.features = change(self.features);
+        self.features = Arc::new(change(Arc::unwrap_or_clone(self.features)));
         self.fingerprint = Fingerprint::default();
         assert_eq!(shape, (self.features.rows(), self.features.cols()), "the shape is kept");
+        self
+    }
+
+    /// With another graph on the same nodes.
+    pub(super) fn map_graph(mut self, change: impl FnOnce(Graph) -> Graph) -> Self {
+        self.graph = Arc::new(change(Arc::unwrap_or_clone(self.graph)));
+        self.fingerprint = Fingerprint::default();
+        self
+    }
+
+    /// With other features and their names.
+    pub(super) fn with_features(mut self, features: Features, names: Vec<String>) -> Self {
+        (self.features, self.feature_names) = (Arc::new(features), Some(Arc::new(names)));
+        self.fingerprint = Fingerprint::default();
+        self
+    }
+
+    pub(super) fn without_node_ids(mut self) -> Self {
+        self.node_ids = None;
         self
     }
 
@@ -147,7 +167,7 @@ impl Dataset {
     /// If the number of nodes differs.
     pub fn with_targets(mut self, targets: impl Into<Targets>) -> Result<Self> {
         (self.targets, self.no_labels) = checked(targets.into(), self.nodes())?;
-        self.fingerprint = Fingerprint::default();
+        self.fingerprint = self.fingerprint.of_other_targets();
         Ok(self)
     }
 
@@ -201,12 +221,12 @@ impl Dataset {
 
     /// The names of the nodes, where the data give them.
     pub fn node_ids(&self) -> Option<&[String]> {
-        self.node_ids.as_deref()
+        self.node_ids.as_ref().map(|ids| ids.as_slice())
     }
 
     /// The names of the feature columns, where the data give them.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names.as_deref()
+        self.feature_names.as_ref().map(|names| names.as_slice())
     }
 
     /// The name of a node: its id in the data, or its row number.
@@ -222,11 +242,11 @@ impl Dataset {
     pub fn select(&self, nodes: &[usize]) -> Dataset {
         Dataset {
             name: self.name.clone(),
-            graph: self.graph.subgraph(nodes),
-            features: self.features.select_rows(nodes),
+            graph: Arc::new(self.graph.subgraph(nodes)),
+            features: Arc::new(self.features.select_rows(nodes)),
             targets: self.targets.select(nodes),
             no_labels: self.no_labels.as_ref().map(|labels| labels.select(nodes)),
-            node_ids: Some(nodes.iter().map(|&n| self.node_id(n).into_owned()).collect()),
+            node_ids: Some(Arc::new(nodes.iter().map(|&n| self.node_id(n).into_owned()).collect())),
             feature_names: self.feature_names.clone(),
             splits: self.splits.iter().map(|split| split.select(nodes, self.nodes())).collect(),
             notes: self.notes.clone(),
@@ -238,7 +258,7 @@ impl Dataset {
 
     /// Bytes of memory that graph, features, names, splits and targets other than classes take, about.
     pub fn memory(&self) -> u64 {
-        let named = |names: &Option<Vec<String>>| names.as_ref().map_or(0, Vec::len) as u64;
+        let named = |names: &Option<Arc<Vec<String>>>| names.as_ref().map_or(0, |n| n.len()) as u64;
         let names = 48 * (named(&self.node_ids) + named(&self.feature_names));
         let targets = match &self.targets {
             Targets::Classes(_) => 0,
@@ -261,6 +281,11 @@ impl Dataset {
     /// same data, whatever file they came from. Computed once, and again only after a change.
     pub fn fingerprint(&self) -> String {
         self.fingerprint.of(&self.graph, &self.features, &self.targets)
+    }
+
+    /// The same over graph and features alone: what targets can change without.
+    pub fn source_fingerprint(&self) -> String {
+        self.fingerprint.of_source(&self.graph, &self.features)
     }
 }
 

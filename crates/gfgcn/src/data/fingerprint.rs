@@ -4,19 +4,20 @@
 //! outcome depends on the data alone:
 //!
 //! ```text
-//! fingerprint  SHA-256 of: nodes, edges, feature columns (64 bits each), the digest of every chunk; then, where
+//! fingerprint  SHA-256 of: the source's digest, the word `sets` or `values` with the names of their columns where targets are
+//!              no classes, the digest of every chunk of targets
+//! source       SHA-256 of: nodes, edges, feature columns (64 bits each), the digest of every chunk; then, where
 //!              directions are known, their number and every arc; then every relation, its edges and arcs
 //! chunk        SHA-256 of its rows, one after the other
-//! row          how many larger neighbours, each with its weight; how many features other than zero,
-//!              each with its column; the bytes of the label after their number plus one, or a zero
+//! row          how many larger neighbours, each with its weight; how many features other than zero, each with its column
+//! target       the bytes of the label after their number plus one, or a zero
 //! ```
 //!
 //! A set of labels stands there as their number plus one, then each as a single one would; values as their number plus one
-//! and their bits. What is not known is a zero. The word `sets`, or `values` and the names of their columns, then come after the
-//! three sizes.
+//! and their bits. What is not known is a zero.
 //!
 //! Numbers are little-endian. Neither the storage of the features nor the numbering of the classes
-//! goes into it.
+//! goes into it. The source has a digest of its own, so that other targets on the same graph cost no second pass over it.
 
 use super::Targets;
 use crate::features::Features;
@@ -32,12 +33,15 @@ const ROWS: usize = 256;
 /// Bytes that are gathered before they are hashed: hashing a few at a time costs more than the hash.
 const BUFFER: usize = 1 << 16;
 
-/// A fingerprint that is computed when it is first asked for.
+/// Fingerprints that are computed when they are first asked for.
 ///
-/// It is what the data are, not a part of them: any two are equal, so that datasets with and without
-/// a computed one can be.
+/// They are what the data are, not a part of them: any two are equal, so that datasets with and without
+/// computed ones can be.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fingerprint(OnceLock<String>);
+pub(super) struct Fingerprint {
+    source: OnceLock<String>,
+    whole: OnceLock<String>,
+}
 
 impl PartialEq for Fingerprint {
     fn eq(&self, _: &Self) -> bool {
@@ -46,42 +50,36 @@ impl PartialEq for Fingerprint {
 }
 
 impl Fingerprint {
+    /// That of the same source with other targets.
+    pub(super) fn of_other_targets(&self) -> Self {
+        Fingerprint { source: self.source.clone(), whole: OnceLock::new() }
+    }
+
     /// The fingerprint of these data, which must be the same at every call.
     pub(super) fn of(&self, graph: &Graph, features: &Features, targets: &Targets) -> String {
-        if let Some(known) = self.0.get() {
-            return known.clone();
-        }
-        // Not inside the lock: a thread that waits for the chunks takes up other work meanwhile, and
-        // that may ask for this very fingerprint. Computed twice at worst, it is the same.
-        let computed = compute(graph, features, targets);
-        self.0.get_or_init(|| computed).clone()
+        once(&self.whole, || of_all(&self.of_source(graph, features), targets))
+    }
+
+    /// That of graph and features.
+    pub(super) fn of_source(&self, graph: &Graph, features: &Features) -> String {
+        once(&self.source, || of_source(graph, features))
     }
 }
 
-fn compute(graph: &Graph, features: &Features, targets: &Targets) -> String {
-    let nodes = graph.nodes();
-    let digests: Vec<_> = (0..nodes.div_ceil(ROWS))
-        .into_par_iter()
-        .map(|chunk| {
-            let mut hash = Sha256::new();
-            let mut bytes = Vec::with_capacity(BUFFER);
-            for node in chunk * ROWS..nodes.min((chunk + 1) * ROWS) {
-                push_neighbours(&mut bytes, graph, node);
-                push_features(&mut bytes, features, node);
-                push_target(&mut bytes, targets, node);
-                if bytes.len() >= BUFFER {
-                    hash.update(&bytes);
-                    bytes.clear();
-                }
-            }
-            hash.update(&bytes);
-            hash.finalize()
-        })
-        .collect();
-    let mut hash = Sha256::new();
-    for size in [nodes, graph.edges(), features.cols()] {
-        hash.update((size as u64).to_le_bytes());
+/// Not inside the lock: a thread that waits for the chunks takes up other work meanwhile, and that may ask for this very
+/// fingerprint. Computed twice at worst, it is the same.
+fn once(known: &OnceLock<String>, compute: impl FnOnce() -> String) -> String {
+    if let Some(known) = known.get() {
+        return known.clone();
     }
+    let computed = compute();
+    known.get_or_init(|| computed).clone()
+}
+
+/// The fingerprint of targets on a source that has one.
+fn of_all(source: &str, targets: &Targets) -> String {
+    let mut hash = Sha256::new();
+    hash.update(source);
     match targets {
         Targets::Classes(_) => {}
         Targets::Sets(_) => hash.update("sets"),
@@ -91,9 +89,41 @@ fn compute(graph: &Graph, features: &Features, targets: &Targets) -> String {
             hash.update(names);
         }
     }
+    let digests = of_rows(targets.len(), |bytes, node| push_target(bytes, targets, node));
+    digests.iter().for_each(|digest| hash.update(digest));
+    hex(&hash.finalize())
+}
+
+fn of_source(graph: &Graph, features: &Features) -> String {
+    let digests = of_rows(graph.nodes(), |bytes, node| {
+        push_neighbours(bytes, graph, node);
+        push_features(bytes, features, node);
+    });
+    let mut hash = Sha256::new();
+    for size in [graph.nodes(), graph.edges(), features.cols()] {
+        hash.update((size as u64).to_le_bytes());
+    }
     digests.iter().for_each(|digest| hash.update(digest));
     hash_arcs(&mut hash, graph);
     hex(&hash.finalize())
+}
+
+/// The digest of every chunk of rows, whose bytes `push` gives.
+fn of_rows(rows: usize, push: impl Fn(&mut Vec<u8>, usize) + Sync) -> Vec<[u8; 32]> {
+    let digest = |chunk: usize| {
+        let mut hash = Sha256::new();
+        let mut bytes = Vec::with_capacity(BUFFER);
+        for row in chunk * ROWS..rows.min((chunk + 1) * ROWS) {
+            push(&mut bytes, row);
+            if bytes.len() >= BUFFER {
+                hash.update(&bytes);
+                bytes.clear();
+            }
+        }
+        hash.update(&bytes);
+        hash.finalize().into()
+    };
+    (0..rows.div_ceil(ROWS)).into_par_iter().map(digest).collect()
 }
 
 /// Directions and relations, where there are some.

@@ -88,8 +88,14 @@ impl LabelSets {
     /// The sets of the given nodes; labels that none of them has are dropped.
     #[must_use]
     pub fn select(&self, nodes: &[usize]) -> Self {
+        self.arranged(nodes.iter().copied().map(Some))
+    }
+
+    /// As [`LabelSets::select`], with nodes of which nothing is known among them.
+    pub(super) fn arranged(&self, nodes: impl Iterator<Item = Option<usize>> + Clone) -> Self {
+        let labels = |node: Option<usize>| self.get(node?);
         let mut present = vec![false; self.names.len()];
-        for labels in nodes.iter().filter_map(|&node| self.get(node)) {
+        for labels in nodes.clone().filter_map(labels) {
             labels.iter().for_each(|&label| present[label as usize] = true);
         }
         let kept: Vec<usize> = (0..present.len()).filter(|&label| present[label]).collect();
@@ -99,8 +105,17 @@ impl LabelSets {
             |labels: &[u32]| labels.iter().map(|&label| position[label as usize]).collect();
         LabelSets::collect(
             kept.iter().map(|&label| self.names[label].clone()).collect(),
-            nodes.iter().map(|&node| self.get(node).map(renumbered)),
+            nodes.map(|node| labels(node).map(renumbered)),
         )
+    }
+
+    /// With the sets of other nodes in place of these, where they are known.
+    pub(super) fn replaced(&self, by: &LabelSets) -> Self {
+        let set = |node: usize| match by.of_node(node) {
+            Some(names) => Some(names.collect()),
+            None => self.of_node(node).map(|names| names.collect::<Vec<&str>>()),
+        };
+        LabelSets::from_names(&(0..self.len()).map(set).collect::<Vec<_>>())
     }
 
     /// Bytes of memory, about.

@@ -1,7 +1,8 @@
 //! Class labels: compact class numbers, the names they had, and nodes without a label.
 
+use super::order_of_names;
 use crate::error::{Error, Result};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What stands for "no label" in every integer format.
 pub const UNLABELLED: i64 = -1;
@@ -143,8 +144,14 @@ impl Labels {
     /// The labels of the given nodes; classes that none of them has are dropped.
     #[must_use]
     pub fn select(&self, nodes: &[usize]) -> Self {
+        self.arranged(nodes.iter().copied().map(Some))
+    }
+
+    /// As [`Labels::select`], with nodes of which nothing is known among them.
+    pub(super) fn arranged(&self, nodes: impl Iterator<Item = Option<usize>> + Clone) -> Self {
+        let class = |node: Option<usize>| self.of_node[node?];
         let mut present = vec![false; self.classes.len()];
-        nodes.iter().filter_map(|&n| self.of_node[n]).for_each(|c| present[c as usize] = true);
+        nodes.clone().filter_map(class).for_each(|c| present[c as usize] = true);
         let mut classes = Vec::new();
         let renumbered: Vec<u32> = (0..self.classes.len())
             .map(|class| {
@@ -154,9 +161,26 @@ impl Labels {
                 classes.len().saturating_sub(1) as u32
             })
             .collect();
-        let of_node =
-            nodes.iter().map(|&n| self.of_node[n].map(|c| renumbered[c as usize])).collect();
+        let of_node = nodes.map(|n| class(n).map(|c| renumbered[c as usize])).collect();
         Labels { of_node, classes }
+    }
+
+    /// With the labels of other nodes in place of these, where they have some. New classes take their place in the order of
+    /// names where the classes stand in it, and come last where they do not.
+    pub(super) fn replaced(&self, by: &Labels) -> Self {
+        let mut classes = self.classes.clone();
+        let ordered = order_of_names(&classes).is_sorted();
+        let known: HashSet<&str> = self.classes.iter().map(String::as_str).collect();
+        classes.extend(by.classes.iter().filter(|name| !known.contains(name.as_str())).cloned());
+        if ordered {
+            classes = order_of_names(&classes).into_iter().map(|k| classes[k].clone()).collect();
+        }
+        let number: HashMap<&str, u32> =
+            classes.iter().zip(0..).map(|(name, number)| (name.as_str(), number)).collect();
+        let name = |node: usize| by.name(node).or_else(|| self.name(node));
+        let of_node = (0..self.len()).map(|node| name(node).map(|name| number[name])).collect();
+        let all = Labels { of_node, classes };
+        all.arranged((0..all.len()).map(Some))
     }
 }
 

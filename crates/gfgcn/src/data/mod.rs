@@ -2,11 +2,13 @@
 //! writes them.
 
 mod dataset;
+mod digests;
 mod fingerprint;
 mod keys;
 mod label_sets;
 mod labels;
 mod order;
+mod removal;
 pub mod split;
 mod targets;
 mod values;

@@ -1,6 +1,7 @@
 //! What is known of the nodes, and is to be learnt.
 
 use super::{LabelSets, Labels, Values};
+use crate::error::{Error, Result};
 use serde::Serialize;
 use std::fmt;
 
@@ -109,10 +110,55 @@ impl Targets {
     /// The targets of the given nodes; classes and labels that none of them has are dropped.
     #[must_use]
     pub fn select(&self, nodes: &[usize]) -> Self {
+        self.arranged(nodes.iter().copied().map(Some))
+    }
+
+    /// As [`Targets::select`], with nodes of which nothing is known among them.
+    pub(crate) fn arranged(&self, nodes: impl Iterator<Item = Option<usize>> + Clone) -> Self {
         match self {
-            Targets::Classes(labels) => Targets::Classes(labels.select(nodes)),
-            Targets::Sets(sets) => Targets::Sets(sets.select(nodes)),
-            Targets::Values(values) => Targets::Values(values.select(nodes)),
+            Targets::Classes(labels) => Targets::Classes(labels.arranged(nodes)),
+            Targets::Sets(sets) => Targets::Sets(sets.arranged(nodes)),
+            Targets::Values(values) => Targets::Values(values.arranged(nodes)),
+        }
+    }
+
+    /// What is known of the given nodes; nothing is known of the others any more.
+    #[must_use]
+    pub fn only(&self, nodes: &[usize]) -> Self {
+        let mut wanted = vec![false; self.len()];
+        nodes.iter().for_each(|&node| wanted[node] = true);
+        self.arranged((0..self.len()).map(|node| wanted[node].then_some(node)))
+    }
+
+    /// With what is known of the same nodes otherwise in place of this.
+    ///
+    /// # Errors
+    /// Another number of nodes, another kind of targets, or other columns of values.
+    pub fn replaced(&self, by: &Targets) -> Result<Self> {
+        Error::check_size("nodes with new targets", self.len(), by.len())?;
+        Ok(match (self, by) {
+            (Targets::Classes(own), Targets::Classes(by)) => Targets::Classes(own.replaced(by)),
+            (Targets::Sets(own), Targets::Sets(by)) => Targets::Sets(own.replaced(by)),
+            (Targets::Values(own), Targets::Values(by)) => Targets::Values(own.replaced(by)?),
+            _ => {
+                let (own, new) = (self.kind(), by.kind());
+                return Err(Error::Data(format!("{new} cannot take the place of {own}")));
+            }
+        })
+    }
+
+    /// Whether a node has the same class, labels or values in both.
+    pub(crate) fn is_same(&self, other: &Targets, node: usize) -> bool {
+        match (self, other) {
+            (Targets::Classes(own), Targets::Classes(other)) => own.name(node) == other.name(node),
+            (Targets::Sets(own), Targets::Sets(other)) => {
+                let names = |sets: &'_ LabelSets| -> Option<Vec<String>> {
+                    sets.of_node(node).map(|names| names.map(str::to_owned).collect())
+                };
+                names(own) == names(other)
+            }
+            (Targets::Values(own), Targets::Values(other)) => own.get(node) == other.get(node),
+            _ => false,
         }
     }
 }

@@ -79,11 +79,45 @@ impl Values {
     /// The values of the given nodes.
     #[must_use]
     pub fn select(&self, nodes: &[usize]) -> Self {
-        Values {
-            names: self.names.clone(),
-            matrix: self.matrix.select_rows(nodes),
-            known: nodes.iter().map(|&node| self.known[node]).collect(),
+        self.arranged(nodes.iter().copied().map(Some))
+    }
+
+    /// As [`Values::select`], with nodes of which nothing is known among them.
+    pub(super) fn arranged(&self, nodes: impl Iterator<Item = Option<usize>> + Clone) -> Self {
+        self.collect(nodes.map(|node| self.get(node?)))
+    }
+
+    /// With the values of other nodes in place of these, where they are known; columns are matched by name.
+    ///
+    /// # Errors
+    /// Other columns.
+    pub(super) fn replaced(&self, by: &Values) -> Result<Self> {
+        let place = |name: &String| by.names.iter().position(|other| other == name);
+        let places: Option<Vec<usize>> = self.names.iter().map(place).collect();
+        let Some(places) = places.filter(|places| places.len() == by.names.len()) else {
+            return Err(Error::Data(format!(
+                "the new values are those of {}, but the model's are those of {}",
+                by.names.join(", "),
+                self.names.join(", ")
+            )));
+        };
+        let columns = Matrix::from_fn(by.len(), places.len(), |i, j| by.matrix[(i, places[j])]);
+        let value = |node: usize| match by.known[node] {
+            true => Some(columns.row(node)),
+            false => self.get(node),
+        };
+        Ok(self.collect((0..self.len()).map(value)))
+    }
+
+    fn collect<'a>(&self, rows: impl Iterator<Item = Option<&'a [f64]>>) -> Self {
+        let nothing = vec![0.0; self.names.len()];
+        let (mut known, mut data) = (Vec::new(), Vec::new());
+        for row in rows {
+            known.push(row.is_some());
+            data.extend_from_slice(row.unwrap_or(&nothing));
         }
+        let matrix = Matrix::from_rows(known.len(), self.names.len(), data).expect("whole rows");
+        Values { names: self.names.clone(), matrix, known }
     }
 
     /// Bytes of memory, about.

@@ -1,6 +1,7 @@
 //! Filtered features of some nodes.
 
 use crate::context::Context;
+use crate::design::Design;
 use crate::error::Result;
 use crate::filter::Propagated;
 use crate::linalg::multiply_transposed;
@@ -41,7 +42,7 @@ impl Rows {
     }
 
     /// How many they are, where they are not all.
-    pub(super) fn some(&self) -> Option<usize> {
+    pub(crate) fn some(&self) -> Option<usize> {
         match self {
             Rows::All => None,
             Rows::Some { nodes, .. } => Some(nodes.len()),
@@ -66,6 +67,19 @@ pub struct Filtered {
     /// Each with what its values are multiplied by.
     pub(super) channels: Vec<(Arc<Propagated<f32>>, f64)>,
     pub(super) rows: Arc<Rows>,
+}
+
+impl PartialEq for Filtered {
+    /// By what they hold, however that is cut into slabs.
+    fn eq(&self, other: &Self) -> bool {
+        let same = |((one, a), (two, b)): (&(Arc<Propagated<f32>>, f64), &(_, f64))| {
+            let two: &Arc<Propagated<f32>> = two;
+            a == b && (Arc::ptr_eq(one, two) || one.to_native() == two.to_native())
+        };
+        self.nodes() == other.nodes()
+            && self.channels.len() == other.channels.len()
+            && self.channels.iter().zip(&other.channels).all(same)
+    }
 }
 
 impl Filtered {
@@ -144,6 +158,75 @@ impl Filtered {
                 Matrix::side_by_side(&parts.iter().collect::<Vec<_>>())
             }
         }
+    }
+
+    /// The channels as they were computed, before they are multiplied by anything.
+    pub(crate) fn channels(&self) -> impl Iterator<Item = Matrix<f32>> {
+        self.channels.iter().map(|(channel, _)| channel.to_native())
+    }
+
+    /// Those of a design, one matrix per channel, as [`Filtered::channels`] gives them.
+    pub(crate) fn from_channels(design: &Design, channels: Vec<Matrix<f32>>, rows: Rows) -> Self {
+        let scales = design.channels().iter().map(|channel| channel.weight.sqrt());
+        let channels = channels.into_iter().map(|channel| Arc::new(Propagated::whole(channel)));
+        Filtered { channels: channels.zip(scales).collect(), rows: Arc::new(rows) }
+    }
+
+    /// The nodes whose rows these are, in increasing order; `None` if they are all nodes of the graph.
+    pub(crate) fn nodes(&self) -> Option<&[usize]> {
+        match &*self.rows {
+            Rows::All => None,
+            Rows::Some { nodes, .. } => Some(nodes),
+        }
+    }
+
+    /// The row of a node, if it is there.
+    pub(crate) fn row_of(&self, node: usize) -> Option<usize> {
+        match &*self.rows {
+            Rows::All => Some(node),
+            Rows::Some { position, .. } => {
+                Some(position[node] as usize).filter(|_| position[node] != u32::MAX)
+            }
+        }
+    }
+
+    /// The rows of some nodes of a design, each from a row of one of several parts.
+    pub(crate) fn joined(
+        design: &Design,
+        parts: &[&Filtered],
+        rows: &[(usize, usize)],
+        nodes: Rows,
+    ) -> Self {
+        let channel = |k: usize| {
+            let columns = parts[0].channels[k].0.cols();
+            let mut out = Matrix::zeros(rows.len(), columns);
+            let lines = out.as_mut_slice().par_chunks_mut(columns.max(1)).zip(rows);
+            lines.for_each(|(mut out, &(part, row))| {
+                for piece in parts[part].channels[k].0.row(row) {
+                    let (now, later) = out.split_at_mut(piece.len());
+                    now.copy_from_slice(piece);
+                    out = later;
+                }
+            });
+            out
+        };
+        let channels = (0..design.channels().len()).map(channel).collect();
+        Filtered::from_channels(design, channels, nodes)
+    }
+
+    /// Whether all values are finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        let finite = |(channel, _): &(Arc<Propagated<f32>>, f64)| {
+            (0..channel.rows())
+                .into_par_iter()
+                .all(|row| channel.row(row).flatten().all(|value| value.is_finite()))
+        };
+        self.channels.iter().all(finite)
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn memory(&self) -> u64 {
+        4 * (self.rows() * self.cols()) as u64
     }
 
     fn gather(&self, rows: &[usize]) -> Matrix<f64> {

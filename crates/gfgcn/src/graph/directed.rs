@@ -185,6 +185,13 @@ impl Graph {
         self.arcs.as_ref().map_or_else(|| self.rows(), |arcs| arcs.into.rows())
     }
 
+    /// The edges of a node, with their weights: neighbours, and where directions are known where arcs lead and come from.
+    pub(crate) fn edges_of(&self, node: usize) -> Vec<(&[u32], Option<&[f32]>)> {
+        let directed = self.arcs.iter().flat_map(|arcs| [arcs.out.rows(), arcs.into.rows()]);
+        let all = std::iter::once(self.rows()).chain(directed);
+        all.map(|rows| (rows.neighbours_of(node), rows.weights_of(node))).collect()
+    }
+
     /// Everything changed alike.
     pub(super) fn map_rows(&self, change: impl Fn(&Csr) -> Csr + Copy) -> Graph {
         let relation = |relation: &Relation| Relation {

@@ -18,8 +18,10 @@ mod operator;
 mod order;
 mod product;
 mod propagator;
+mod removal;
 mod renumbered;
 mod rows;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +33,7 @@ pub use operator::{Direction, Normalization, Operator};
 pub use order::NodeOrder;
 pub(crate) use product::Step;
 pub(crate) use propagator::Propagator;
+pub use removal::EdgeSet;
 
 use crate::error::{Error, Result};
 use csr::Csr;

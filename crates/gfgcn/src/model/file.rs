@@ -4,6 +4,7 @@
 //! accepted only if writing what was read gives the same bytes again, so that no flipped byte, moved
 //! tensor or stray entry goes unnoticed.
 
+use super::tensors::{Tensor, has, read_doubles, read_floats, read_matrix};
 use super::{Known, Member, Model, Provenance};
 use crate::calibration::{Calibration, Link, Sigmoid};
 use crate::context::Memory;
@@ -15,7 +16,8 @@ use crate::hex::hex;
 use crate::matrix::Matrix;
 use crate::predictor::Predictor;
 use crate::ridge::Ridge;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use crate::training::{Training, TrainingHeader, read_training, training_tensors};
+use safetensors::tensor::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -29,7 +31,7 @@ pub(crate) const SAVING: u64 = 3;
 const LOADING: u64 = 5;
 
 /// The version of the file's layout. Files of another one are refused, not guessed at.
-const SCHEMA: u32 = 5;
+const SCHEMA: u32 = 6;
 /// The key of the header in the metadata.
 const KEY: &str = "gfgcn";
 
@@ -41,6 +43,8 @@ struct Header {
     link: Link,
     known: Known,
     provenance: Provenance,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    training: Option<TrainingHeader>,
     checksum: String,
 }
 
@@ -65,7 +69,8 @@ impl Model {
     /// A file that is there, that cannot be written, or too little memory to write it from.
     pub fn save(&self, path: &Path, overwrite: bool) -> Result<()> {
         let predictors = self.members.iter().map(|member| member.predictor.memory());
-        let needed = (SAVING - 1) * predictors.sum::<u64>();
+        let kept = self.training.as_ref().map_or(0, Training::memory);
+        let needed = (SAVING - 1) * (predictors.sum::<u64>() + kept);
         check_memory("saving the model", needed).map_err(|error| error.in_file(path))?;
         let bytes = self.to_bytes();
         write_atomically(path, overwrite, |file| file.write_all(&bytes))
@@ -97,6 +102,7 @@ impl Model {
             link: self.calibration.link.clone(),
             known: self.known.clone(),
             provenance: self.provenance.clone(),
+            training: self.training.as_ref().map(TrainingHeader::from),
             checksum: String::new(),
         };
         header.checksum = checksum(&header, &tensors);
@@ -147,6 +153,11 @@ impl Model {
             members: members.map_err(|why| damaged(&why))?,
             calibration: read_calibration(header.link, &header.head, &tensors)
                 .map_err(|why| damaged(&why))?,
+            training: header
+                .training
+                .map(|training| read_training(training, &header.known, &header.head, &tensors))
+                .transpose()
+                .map_err(|why| damaged(&why))?,
             head: header.head,
             known: header.known,
             provenance: header.provenance,
@@ -175,27 +186,9 @@ fn checksum(header: &Header, tensors: &Tensors) -> String {
     hex(&hash.finalize())
 }
 
-/// The tensors of all predictors, as bytes, where the number of the member comes before the name, and of the calibration.
+/// The tensors of all predictors, as bytes, where the number of the member comes before the name, of the calibration, and of what is kept of the
+/// training.
 struct Tensors(Vec<Tensor>);
-
-struct Tensor {
-    name: String,
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl Tensor {
-    fn doubles(name: String, shape: Vec<usize>, values: &[f64]) -> Self {
-        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        Tensor { name, dtype: Dtype::F64, shape, bytes }
-    }
-
-    fn view(&self) -> TensorView<'_> {
-        TensorView::new(self.dtype, self.shape.clone(), &self.bytes)
-            .expect("the bytes have the length of the shape")
-    }
-}
 
 impl Tensors {
     fn of(model: &Model) -> Self {
@@ -206,7 +199,8 @@ impl Tensors {
         let misfits = misfits.map(|(column, misfits)| {
             Tensor::doubles(misfits_of(column), vec![misfits.len()], misfits)
         });
-        Tensors(predictors.chain(misfits).collect())
+        let training = model.training.iter().flat_map(training_tensors);
+        Tensors(predictors.chain(misfits).chain(training).collect())
     }
 
     fn of_predictor(member: usize, predictor: &Predictor) -> Vec<Tensor> {
@@ -223,12 +217,7 @@ impl Tensors {
                 let mut tensors = vec![
                     matrix("coefficients", coefficients),
                     vector("intercept", intercept),
-                    Tensor {
-                        name: name("support"),
-                        dtype: Dtype::F32,
-                        shape: vec![support.rows(), support.cols()],
-                        bytes: support.as_slice().iter().flat_map(|v| v.to_le_bytes()).collect(),
-                    },
+                    Tensor::floats(name("support"), support),
                 ];
                 tensors.extend(scale.as_ref().map(|scale| vector("scale", scale)));
                 tensors
@@ -297,7 +286,7 @@ fn read_calibration(
     }
     let columns = if link == Link::Identity { head.columns() } else { 1 };
     let misfits = (0..columns).map(|column| {
-        let (_, misfits) = doubles(tensors, &misfits_of(column), &[None])?;
+        let (_, misfits) = read_doubles(tensors, &misfits_of(column), &[None])?;
         match misfits.is_sorted() && misfits.iter().all(|misfit| *misfit >= 0.0) {
             true => Ok(misfits),
             false => Err(format!("tensor {} is not in order", misfits_of(column))),
@@ -314,37 +303,23 @@ fn read_predictor(
     tensors: &SafeTensors<'_>,
 ) -> Result<Predictor, String> {
     let name = |name: &str| format!("{member}.{name}");
-    let intercept = doubles(tensors, &name("intercept"), &[Some(targets)])?.1;
+    let intercept = read_doubles(tensors, &name("intercept"), &[Some(targets)])?.1;
     let predictor = if ridge.kernel.is_linear() {
-        let (shape, weights) = doubles(tensors, &name("weights"), &[None, Some(targets)])?;
-        Predictor::linear(matrix(&shape, weights)?, intercept)
+        Predictor::linear(read_matrix(tensors, &name("weights"), [None, Some(targets)])?, intercept)
     } else {
-        let (shape, coefficients) =
-            doubles(tensors, &name("coefficients"), &[None, Some(targets)])?;
-        if shape[0] == 0 {
+        let coefficients = read_matrix(tensors, &name("coefficients"), [None, Some(targets)])?;
+        if coefficients.rows() == 0 {
             return Err("the model has no training nodes".into());
         }
-        let view = tensor(tensors, &name("support"), Dtype::F32, &[Some(shape[0]), None])?;
-        let support =
-            view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let support: Vec<f32> = support.collect();
-        if support.iter().any(|v| !v.is_finite()) {
-            return Err(format!("tensor {member}.support has a value that is not finite"));
-        }
-        let scale = match tensors.names().iter().any(|found| **found == name("scale")) {
-            true => Some(doubles(tensors, &name("scale"), &[Some(view.shape()[1])])?.1),
+        let support = read_floats(tensors, &name("support"), [Some(coefficients.rows()), None])?;
+        let scale = match has(tensors, &name("scale")) {
+            true => Some(read_doubles(tensors, &name("scale"), &[Some(support.cols())])?.1),
             false => None,
         };
         if let Some(value) = scale.iter().flatten().find(|value| **value <= 0.0) {
             return Err(format!("tensor {member}.scale has the value {value}"));
         }
-        Predictor::Kernel {
-            kernel: ridge.kernel,
-            scale,
-            support: matrix(view.shape(), support)?,
-            coefficients: matrix(&shape, coefficients)?,
-            intercept,
-        }
+        Predictor::Kernel { kernel: ridge.kernel, scale, support, coefficients, intercept }
     };
     let columns = design.channels().iter().map(|channel| known.columns(channel.input));
     let (columns, inputs) = (columns.fold(0, usize::saturating_add), predictor.inputs());
@@ -352,45 +327,4 @@ fn read_predictor(
         return Err(format!("{inputs} columns do not belong to {design}, which has {columns}"));
     }
     Ok(predictor)
-}
-
-fn matrix<T: Copy + Default>(shape: &[usize], values: Vec<T>) -> Result<Matrix<T>, String> {
-    Matrix::from_rows(shape[0], shape[1], values).map_err(|e| e.to_string())
-}
-
-/// A tensor of the given type; `None` in the shape stands for any length.
-fn tensor<'t>(
-    tensors: &SafeTensors<'t>,
-    name: &str,
-    dtype: Dtype,
-    shape: &[Option<usize>],
-) -> Result<TensorView<'t>, String> {
-    let view = tensors.tensor(name).map_err(|_| format!("tensor {name} is missing"))?;
-    let fits = view.shape().len() == shape.len()
-        && view.shape().iter().zip(shape).all(|(&found, wanted)| wanted.is_none_or(|w| w == found));
-    if view.dtype() != dtype || !fits {
-        return Err(format!(
-            "tensor {name} has type {:?} and shape {:?}",
-            view.dtype(),
-            view.shape()
-        ));
-    }
-    Ok(view)
-}
-
-fn doubles(
-    tensors: &SafeTensors<'_>,
-    name: &str,
-    shape: &[Option<usize>],
-) -> Result<(Vec<usize>, Vec<f64>), String> {
-    let view = tensor(tensors, name, Dtype::F64, shape)?;
-    let values: Vec<f64> = view
-        .data()
-        .chunks_exact(8)
-        .map(|b| f64::from_le_bytes(b.try_into().expect("a chunk of eight bytes")))
-        .collect();
-    match values.iter().find(|v| !v.is_finite()) {
-        Some(value) => Err(format!("tensor {name} has the value {value}")),
-        None => Ok((view.shape().to_vec(), values)),
-    }
 }

@@ -4,6 +4,7 @@ mod agreement;
 mod file;
 mod known;
 mod predict;
+pub(crate) mod tensors;
 
 pub(crate) use file::SAVING;
 pub(crate) use known::Known;
@@ -16,6 +17,7 @@ use crate::matrix::Matrix;
 use crate::metrics::Metric;
 use crate::predictor::Predictor;
 use crate::ridge::Ridge;
+use crate::training::Training;
 use serde::{Deserialize, Serialize};
 
 /// A trained model of classes, sets of labels or values. Made by [`Classifier::fit`](crate::Classifier::fit),
@@ -28,6 +30,7 @@ pub struct Model {
     pub(crate) calibration: Calibration,
     pub(crate) known: Known,
     pub(crate) provenance: Provenance,
+    pub(crate) training: Option<Training>,
 }
 
 /// One of the closed-form solutions whose scores a model adds up.
@@ -134,6 +137,11 @@ impl Model {
     /// The metric by which λ was chosen, if it was, and its value on the nodes that chose it.
     pub fn selection_score(&self) -> Option<(Metric, f64)> {
         self.provenance.objective.metric.zip(self.provenance.selection_score)
+    }
+
+    /// What it keeps of its training, where it was asked to.
+    pub fn training(&self) -> Option<&Training> {
+        self.training.as_ref()
     }
 
     /// Where the model came from.

@@ -9,7 +9,7 @@ use crate::features::Features;
 use crate::filter::{DEFAULT_DEPTH, DEFAULT_TAU, Filter, Tolerance};
 use crate::graph::{Direction, Graph, Normalization, Operator};
 use crate::kernel::Kernel;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Up to so many features, nodes are also compared by how near they are in all of them and in those around them.
 const FEW_FEATURES: usize = 64;
@@ -17,7 +17,7 @@ const FEW_FEATURES: usize = 64;
 const HOPS: usize = 4;
 
 /// A base learner: what it computes from the graph, and how two nodes are compared by that.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Learner {
     /// In a few words, for people: `two hops`.
     pub name: String,

@@ -142,6 +142,7 @@ impl Round<'_> {
                 selection_accuracy: self.is_of_classes().then(|| judged.accuracy()),
                 selection_score: Some(judged.score),
             },
+            training: None,
         };
         Ok((model, shares))
     }

@@ -36,7 +36,7 @@ use crate::ridge::{Ridge, Selection};
 use crate::split::Split;
 use round::Round;
 use screening::Screening;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stack::{Ballot, Choice};
 use std::time::{Duration, Instant};
 
@@ -62,7 +62,7 @@ fn filtered_bytes(context: &Context) -> u64 {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Search {
     /// The learners; without them, those that fit the data. Where there are features, the first is the incumbent, which is
     /// only replaced by what is better beyond chance.

@@ -1,0 +1,49 @@
+//! A digest per node, by which it is seen what has changed around it.
+
+use super::Dataset;
+use crate::graph::Graph;
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+impl Dataset {
+    /// A digest of each node's features and edges, in which other nodes stand by their ids, or by their numbers where they have
+    /// none. Equal digests mean that nothing about the node itself has changed.
+    pub(crate) fn node_digests(&self) -> Vec<u128> {
+        let names: Option<Vec<u64>> =
+            self.node_ids().map(|ids| ids.par_iter().map(|id| short(id.as_bytes())).collect());
+        let name = |node: usize| names.as_ref().map_or(node as u64, |names| names[node]);
+        let digest = |bytes: &mut Vec<u8>, node: usize| {
+            bytes.clear();
+            self.features().for_each_in_row(node, |column, value| {
+                if value != 0.0 {
+                    bytes.extend_from_slice(&(column as u32).to_le_bytes());
+                    bytes.extend_from_slice(&value.to_le_bytes());
+                }
+            });
+            push_edges(bytes, self.graph(), node, &name);
+            for relation in self.graph().relations() {
+                bytes.extend_from_slice(relation.name().as_bytes());
+                push_edges(bytes, relation.graph(), node, &name);
+            }
+            let digest: [u8; 32] = Sha256::digest(&bytes).into();
+            u128::from_le_bytes(digest[..16].try_into().expect("sixteen bytes"))
+        };
+        (0..self.nodes()).into_par_iter().map_init(Vec::new, digest).collect()
+    }
+}
+
+/// All edges of a node, each list after its length.
+fn push_edges(bytes: &mut Vec<u8>, graph: &Graph, node: usize, name: &impl Fn(usize) -> u64) {
+    for (others, weights) in graph.edges_of(node) {
+        bytes.extend_from_slice(&(others.len() as u64).to_le_bytes());
+        for (k, &other) in others.iter().enumerate() {
+            bytes.extend_from_slice(&name(other as usize).to_le_bytes());
+            bytes.extend_from_slice(&weights.map_or(1.0, |weights| weights[k]).to_le_bytes());
+        }
+    }
+}
+
+fn short(bytes: &[u8]) -> u64 {
+    let digest: [u8; 32] = Sha256::digest(bytes).into();
+    u64::from_le_bytes(digest[..8].try_into().expect("eight bytes"))
+}

@@ -1,0 +1,333 @@
+//! What changes, and the model after it.
+
+use super::rows::{Renewal, Renewed, Stale};
+use super::{Recipe, Taught, Training};
+use crate::context::Context;
+use crate::data::{Dataset, Targets};
+use crate::error::{Error, Result};
+use crate::graph::EdgeSet;
+use crate::model::Model;
+use crate::split::Split;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// What is to be forgotten.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Removal {
+    /// What is known of these nodes. They stay in the graph.
+    Labels(Vec<usize>),
+    /// These nodes, with their edges, features and labels.
+    Nodes(Vec<usize>),
+    /// These edges, by relation where only one is meant.
+    Edges(Vec<(Option<String>, EdgeSet)>),
+}
+
+/// A model after a change.
+#[derive(Clone, Debug)]
+pub struct Relearnt {
+    /// What training from scratch on what there is now gives.
+    pub model: Model,
+    /// What has changed.
+    pub changes: Changes,
+    /// The data it is now trained on: nothing is known of other nodes.
+    pub dataset: Dataset,
+}
+
+/// What has changed from one training to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Changes {
+    /// Nodes of which nothing was known before.
+    pub labels_added: usize,
+    /// Nodes of which something else was known.
+    pub labels_changed: usize,
+    /// Nodes of which nothing is known any more, or that are gone.
+    pub labels_removed: usize,
+    /// Nodes of the graph that are new.
+    pub nodes_added: usize,
+    /// Nodes of the graph that are gone.
+    pub nodes_removed: usize,
+    /// Nodes that were and are there and have other edges or features.
+    pub nodes_changed: usize,
+    /// Rows of filtered features that were computed for it; `None` where the model is searched for, from the data.
+    pub rows_computed: Option<usize>,
+}
+
+impl Model {
+    /// The model with new and corrected labels, on the data as they are now: `labels` says what is known of the dataset's
+    /// nodes beside what the model was trained on. Nodes that are new are matched by their ids, or come last where they have none;
+    /// what the data themselves say about labels is not looked at.
+    ///
+    /// # Errors
+    /// A model that does not [keep its training](super::training), data that cannot be matched to it, labels of another kind, or
+    /// whatever training refuses.
+    pub fn update(
+        &self,
+        dataset: &Dataset,
+        labels: Option<&Targets>,
+        context: &Context,
+    ) -> Result<Relearnt> {
+        let training = self.kept_training()?;
+        let data = training.matched_to(self, dataset)?;
+        let targets = training.targets();
+        let known = targets.arranged(data.before.iter().copied());
+        let targets = match labels {
+            Some(labels) => known.replaced(labels)?,
+            None => known.clone(),
+        };
+        let mut changes = Changes {
+            nodes_added: data.before.iter().filter(|before| before.is_none()).count(),
+            nodes_changed: data.changed,
+            labels_removed: training.nodes.len() - known.known().len(),
+            ..Changes::default()
+        };
+        changes.nodes_removed = training.digests.len() - (data.before.len() - changes.nodes_added);
+        for node in targets.known() {
+            if !known.is_known(node) {
+                changes.labels_added += 1;
+            } else if !known.is_same(&targets, node) {
+                changes.labels_changed += 1;
+            }
+        }
+        let (before, stale) = (data.before, data.stale);
+        let next = Next { dataset, targets, before, stale, forgotten: Vec::new() };
+        next.learn(training, changes, context)
+    }
+
+    /// The model without some labels, nodes or edges, as if they had never been there. `dataset` is what the model was trained
+    /// on; labels in it are not looked at.
+    ///
+    /// # Errors
+    /// A model that does not [keep its training](super::training), other data, something to forget that is not there, nothing
+    /// that is left to learn from, or whatever training refuses.
+    pub fn forget(
+        &self,
+        dataset: &Dataset,
+        removal: &Removal,
+        context: &Context,
+    ) -> Result<Relearnt> {
+        let training = self.kept_training()?;
+        training.check_source(dataset)?;
+        let targets = training.targets();
+        let everyone = || (0..dataset.nodes()).map(Some).collect();
+        match removal {
+            Removal::Labels(nodes) => {
+                let mut stays: Vec<bool> =
+                    (0..dataset.nodes()).map(|node| targets.is_known(node)).collect();
+                let mut removed = 0;
+                for &node in nodes {
+                    check_node(node, dataset)?;
+                    if !targets.is_known(node) {
+                        let id = dataset.node_id(node);
+                        let what = targets.one();
+                        return Err(Error::Data(format!(
+                            "the model was not trained on a {what} of node {id:?}"
+                        )));
+                    }
+                    removed += usize::from(std::mem::replace(&mut stays[node], false));
+                }
+                let rest: Vec<usize> = (0..stays.len()).filter(|&node| stays[node]).collect();
+                let changes = Changes { labels_removed: removed, ..Changes::default() };
+                let targets = targets.only(&rest);
+                let next = Next {
+                    dataset,
+                    targets,
+                    before: everyone(),
+                    stale: Stale::Nothing,
+                    forgotten: nodes.clone(),
+                };
+                next.learn(training, changes, context)
+            }
+            Removal::Nodes(nodes) => {
+                nodes.iter().try_for_each(|&node| check_node(node, dataset))?;
+                let rest = dataset.without_nodes(nodes)?;
+                let mut gone = vec![false; dataset.nodes()];
+                nodes.iter().for_each(|&node| gone[node] = true);
+                let kept: Vec<usize> = (0..dataset.nodes()).filter(|&node| !gone[node]).collect();
+                let lost = |&node: &usize| {
+                    dataset.graph().neighbours(kept[node]).iter().any(|&other| gone[other as usize])
+                };
+                let changed: Vec<usize> = (0..kept.len()).filter(lost).collect();
+                let targets = targets.select(&kept);
+                let changes = Changes {
+                    labels_removed: training.nodes.len() - targets.known().len(),
+                    nodes_removed: dataset.nodes() - kept.len(),
+                    nodes_changed: changed.len(),
+                    ..Changes::default()
+                };
+                let before: Vec<Option<usize>> = kept.into_iter().map(Some).collect();
+                let stale = match rest.features().cols() == dataset.features().cols() {
+                    true => Stale::At(changed),
+                    false => Stale::Everything,
+                };
+                let next = Next { dataset: &rest, targets, before, stale, forgotten: Vec::new() };
+                next.learn(training, changes, context)
+            }
+            Removal::Edges(edges) => {
+                let mut rest = dataset.clone();
+                let mut changed = Vec::new();
+                for (relation, edges) in edges {
+                    rest = rest.without_edges(edges, relation.as_deref())?;
+                    changed.extend(edges.iter().flat_map(|&(from, to)| [from, to]));
+                }
+                changed.sort_unstable();
+                changed.dedup();
+                let changed: Vec<usize> = changed.into_iter().map(|node| node as usize).collect();
+                let changes = Changes { nodes_changed: changed.len(), ..Changes::default() };
+                let next = Next {
+                    dataset: &rest,
+                    targets,
+                    before: everyone(),
+                    stale: Stale::At(changed),
+                    forgotten: Vec::new(),
+                };
+                next.learn(training, changes, context)
+            }
+        }
+    }
+
+    fn kept_training(&self) -> Result<&Training> {
+        self.training.as_ref().ok_or_else(|| {
+            Error::Data(
+                "the model does not keep its training, so it cannot be changed; train it with --keep-training (in Python \
+                 keep_training=True)"
+                    .into(),
+            )
+        })
+    }
+}
+
+fn check_node(node: usize, dataset: &Dataset) -> Result<()> {
+    if node < dataset.nodes() {
+        return Ok(());
+    }
+    let there = format!("below {}, the number of nodes", dataset.nodes());
+    Err(Error::parameter("node", node, there))
+}
+
+/// Data beside those that a model was trained on.
+struct Matched {
+    /// The number that each node had.
+    before: Vec<Option<usize>>,
+    /// Nodes that were and are there and have other edges or features.
+    changed: usize,
+    stale: Stale,
+}
+
+impl Training {
+    /// Refuses other data than those that were trained on.
+    fn check_source(&self, dataset: &Dataset) -> Result<()> {
+        let same = dataset.source_fingerprint() == self.fingerprint
+            && dataset.node_ids() == self.node_ids.as_deref();
+        same.then_some(()).ok_or_else(|| {
+            Error::Data(format!(
+                "the graph or the features of {} are not those that the model was trained on; bring it up to date with them first \
+                 (gfgcn update), or give the data it was trained on",
+                dataset.name()
+            ))
+        })
+    }
+
+    fn matched_to(&self, model: &Model, dataset: &Dataset) -> Result<Matched> {
+        let everyone = || (0..dataset.nodes()).map(Some).collect();
+        if self.check_source(dataset).is_ok() {
+            return Ok(Matched { before: everyone(), changed: 0, stale: Stale::Nothing });
+        }
+        let before: Vec<Option<usize>> = match (&self.node_ids, dataset.node_ids()) {
+            (Some(known), Some(given)) => {
+                let place: HashMap<&str, usize> =
+                    known.iter().enumerate().map(|(k, id)| (id.as_str(), k)).collect();
+                given.iter().map(|id| place.get(id.as_str()).copied()).collect()
+            }
+            (None, None) if dataset.nodes() >= self.digests.len() => (0..dataset.nodes())
+                .map(|node| Some(node).filter(|&node| node < self.digests.len()))
+                .collect(),
+            (None, None) => {
+                return Err(Error::Data(format!(
+                    "{} has {} nodes and the model was trained on {}, but they have no ids, so that nobody knows which are gone; \
+                     forget these nodes first (gfgcn forget --nodes)",
+                    dataset.name(),
+                    dataset.nodes(),
+                    self.digests.len()
+                )));
+            }
+            (known, _) => {
+                let (model, data) = match known {
+                    Some(_) => ("have ids", "have none"),
+                    None => ("have no ids", "have some"),
+                };
+                return Err(Error::Data(format!(
+                    "the nodes that the model was trained on {model} and those of {} {data}, so they cannot be matched",
+                    dataset.name()
+                )));
+            }
+        };
+        if before.iter().all(Option::is_none) {
+            return Err(Error::Data(format!(
+                "no node of {} is one that the model was trained on; train another model",
+                dataset.name()
+            )));
+        }
+        let digests = dataset.node_digests();
+        let differs = |&node: &usize| {
+            before[node].is_some_and(|before| self.digests[before] != digests[node])
+        };
+        let changed: Vec<usize> = (0..dataset.nodes()).filter(differs).collect();
+        let same_columns = dataset.features().cols() == model.features()
+            && dataset.feature_names() == model.feature_names()
+            && dataset.graph().has_directions() == model.is_directed();
+        let count = changed.len();
+        let stale = match same_columns {
+            true => Stale::At(changed),
+            false => Stale::Everything,
+        };
+        Ok(Matched { before, changed: count, stale })
+    }
+}
+
+/// What is trained on next.
+struct Next<'d> {
+    dataset: &'d Dataset,
+    /// Of all its nodes.
+    targets: Targets,
+    /// The number that each node had.
+    before: Vec<Option<usize>>,
+    stale: Stale,
+    /// Nodes whose labels are forgotten: their rows are not kept either.
+    forgotten: Vec<usize>,
+}
+
+impl Next<'_> {
+    fn learn(
+        self,
+        training: &Training,
+        mut changes: Changes,
+        context: &Context,
+    ) -> Result<Relearnt> {
+        let Next { dataset, targets, before, stale, forgotten } = self;
+        let validates = |node: &usize| {
+            before[*node].is_some_and(|old| training.validation.binary_search(&old).is_ok())
+        };
+        let (validation, train): (Vec<usize>, Vec<usize>) =
+            targets.known().into_iter().partition(validates);
+        if train.is_empty() {
+            let what = targets.one();
+            return Err(Error::Data(format!(
+                "no {what} would be left to learn from; delete the model instead"
+            )));
+        }
+        let dataset = dataset.clone().with_targets(targets)?;
+        let split = Split::new(dataset.nodes(), train, validation, Vec::new())?;
+        let taught = Taught { dataset: dataset.clone(), split };
+        let model = match (&training.recipe, &training.rows) {
+            (Recipe::Described(classifier), Some(kept)) => {
+                let (dataset, before, forgotten) = (&dataset, &before, &forgotten);
+                let renewal = Renewal { dataset, before, stale, forgotten };
+                let Renewed { rows, computed } = renewal.rows(classifier, kept, context)?;
+                changes.rows_computed = Some(computed);
+                taught.fit(classifier, rows, context)?
+            }
+            (recipe, _) => taught.train(recipe, context)?,
+        };
+        Ok(Relearnt { model, changes, dataset })
+    }
+}

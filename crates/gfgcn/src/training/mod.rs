@@ -1,0 +1,231 @@
+//! Learning more and forgetting: what a model keeps of its training, and how it is changed exactly.
+//!
+//! A model that [keeps its training](Recipe::fit) knows how it was trained, what is known of which nodes, and the filtered
+//! features of every node. New, corrected and forgotten labels then need no propagation, only another solution of the closed
+//! form; nodes and edges that come and go change the rows that the filters reach from them. Either way the result is the model
+//! that training from scratch on what there is now gives, to the last bit: λ, constants and classes included. Only the filtered
+//! features of nodes whose labels were forgotten are no longer there.
+//!
+//! ```
+//! use gfgcn::{Classifier, context::Context, data::{Dataset, Labels}, filter::Filter, graph::Graph};
+//! use gfgcn::{features::Features, matrix::Matrix, split::Split, training::{Recipe, Removal}};
+//!
+//! # let edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)];
+//! # let (graph, _) = Graph::from_edges(6, &edges, None)?;
+//! # let features = Features::dense(Matrix::from_fn(6, 6, |i, j| f32::from(i == j)))?;
+//! # let labels = Labels::from_names(&[Some("left"), Some("left"), None, None, None, Some("right")]);
+//! # let data = Dataset::new("triangles", graph, features, labels)?;
+//! let context = Context::default();
+//! let recipe = Recipe::from(Classifier::new(Filter::sgc(2)?));
+//! let model = recipe.fit(&data, &Split::all_labelled(data.labels())?, &context)?;
+//!
+//! let without = model.forget(&data, &Removal::Labels(vec![1]), &context)?;
+//! let rest = data.clone().with_targets(data.targets().only(&[0, 5]))?;
+//! let scratch = recipe.fit(&rest, &Split::all_labelled(rest.labels())?, &context)?;
+//! assert!(without.model.is_same_as(&scratch));
+//! # Ok::<(), gfgcn::Error>(())
+//! ```
+
+mod change;
+mod file;
+mod rows;
+
+pub use change::{Changes, Relearnt, Removal};
+pub(crate) use file::{TrainingHeader, read_training, training_tensors};
+
+use crate::classifier::Classifier;
+use crate::context::Context;
+use crate::data::{Dataset, Targets};
+use crate::driver::{Filtered, Rows};
+use crate::error::Result;
+use crate::model::Model;
+use crate::split::Split;
+use crate::tune::{Search, Tuned};
+use serde::{Deserialize, Serialize};
+
+/// How a model is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recipe {
+    /// As it is described.
+    Described(Classifier),
+    /// As a search finds best. Every change searches again, from the data.
+    Searched(Search),
+}
+
+impl From<Classifier> for Recipe {
+    fn from(classifier: Classifier) -> Self {
+        Recipe::Described(classifier)
+    }
+}
+
+impl From<Search> for Recipe {
+    fn from(search: Search) -> Self {
+        Recipe::Searched(search)
+    }
+}
+
+/// What a model keeps of its training.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Training {
+    pub(crate) recipe: Recipe,
+    /// Of graph and features.
+    pub(crate) fingerprint: String,
+    pub(crate) node_ids: Option<Vec<String>>,
+    /// One per node of the graph.
+    pub(crate) digests: Vec<u128>,
+    /// Nodes of which something is known, in increasing order.
+    pub(crate) nodes: Vec<usize>,
+    /// Those among them that λ was chosen by and that are not trained on, in increasing order.
+    pub(crate) validation: Vec<usize>,
+    /// What is known of the nodes, in their order.
+    pub(crate) targets: Targets,
+    /// The filtered features of all nodes of the graph but those whose labels were forgotten, where the model is described.
+    pub(crate) rows: Option<Filtered>,
+}
+
+impl Training {
+    /// How the model was trained.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The nodes that the model was trained on, in increasing order.
+    pub fn training_nodes(&self) -> Vec<usize> {
+        let trains = |node: &&usize| self.validation.binary_search(node).is_err();
+        self.nodes.iter().filter(trains).copied().collect()
+    }
+
+    /// The nodes that λ was chosen by instead, in increasing order.
+    pub fn validation_nodes(&self) -> &[usize] {
+        &self.validation
+    }
+
+    /// What is known of the nodes of the graph, as far as the model was trained on it.
+    pub fn targets(&self) -> Targets {
+        let mut place = vec![None; self.digests.len()];
+        self.nodes.iter().enumerate().for_each(|(k, &node)| place[node] = Some(k));
+        self.targets.arranged(place.into_iter())
+    }
+
+    /// Whether it is the same but for rows that only one of them keeps.
+    fn is_same_as(&self, other: &Training) -> bool {
+        let rest = |training: &Training| Training { rows: None, ..training.clone() };
+        let rows = match (&self.rows, &other.rows) {
+            (Some(own), Some(others)) => (0..self.digests.len()).all(|node| {
+                let rows = own.row_of(node).zip(others.row_of(node));
+                rows.is_none_or(|(one, two)| own.range(one..one + 1) == others.range(two..two + 1))
+            }),
+            (own, others) => own.is_none() && others.is_none(),
+        };
+        rows && rest(self) == rest(other)
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn memory(&self) -> u64 {
+        let rows = self.rows.as_ref().map_or(0, Filtered::memory);
+        let ids = self.node_ids.as_ref().map_or(0, |ids| 48 * ids.len());
+        rows + (ids + 16 * self.digests.len() + 24 * self.nodes.len()) as u64
+    }
+}
+
+/// The part of a dataset that training depends on: nothing is known of nodes that neither train nor choose λ.
+struct Taught {
+    dataset: Dataset,
+    split: Split,
+}
+
+impl Taught {
+    fn new(recipe: &Recipe, dataset: &Dataset, split: &Split) -> Result<Self> {
+        let validates = match recipe {
+            Recipe::Described(classifier) => classifier.ridge.uses_validation(),
+            Recipe::Searched(_) => false,
+        };
+        let validation = if validates { split.validation().to_vec() } else { Vec::new() };
+        let nodes = [split.train(), &validation].concat();
+        let dataset = dataset.clone().with_targets(dataset.targets().only(&nodes))?;
+        let split = Split::new(dataset.nodes(), split.train().to_vec(), validation, Vec::new())?;
+        Ok(Taught { dataset, split })
+    }
+
+    /// What is kept of training on it.
+    fn kept(&self, recipe: Recipe, rows: Option<Filtered>) -> Training {
+        let nodes = self.dataset.targets().known();
+        Training {
+            recipe,
+            fingerprint: self.dataset.source_fingerprint(),
+            node_ids: self.dataset.node_ids().map(<[String]>::to_vec),
+            digests: self.dataset.node_digests(),
+            targets: self.dataset.targets().select(&nodes),
+            nodes,
+            validation: self.split.validation().to_vec(),
+            rows,
+        }
+    }
+
+    /// Trains on rows that are filtered already.
+    fn fit(self, classifier: &Classifier, rows: Filtered, context: &Context) -> Result<Model> {
+        let mut model = classifier.fit_filtered(&self.dataset, &self.split, &rows, context)?;
+        model.training = Some(self.kept(classifier.clone().into(), Some(rows)));
+        Ok(model)
+    }
+
+    /// Trains from the data.
+    fn train(self, recipe: &Recipe, context: &Context) -> Result<Model> {
+        match recipe {
+            Recipe::Described(classifier) => {
+                let rows = classifier.filter(&self.dataset, Rows::All, context)?;
+                self.fit(classifier, rows, context)
+            }
+            Recipe::Searched(search) => Ok(self.search(search, context)?.model),
+        }
+    }
+
+    fn search(self, search: &Search, context: &Context) -> Result<Tuned> {
+        let mut tuned = search.run(&self.dataset, &self.split, context)?;
+        tuned.model.training = Some(self.kept(search.clone().into(), None));
+        Ok(tuned)
+    }
+}
+
+impl Recipe {
+    /// Trains a model that keeps its training. The filtered features of all nodes are part of it, so it takes as much memory as
+    /// these, nodes × columns of the design.
+    ///
+    /// Scores differ in their last digits from those of [`Classifier::fit`], which only filters what it needs, and
+    /// perhaps from another side.
+    ///
+    /// # Errors
+    /// As [`Classifier::fit`] and [`Search::run`].
+    pub fn fit(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Model> {
+        Taught::new(self, dataset, split)?.train(self, context)
+    }
+}
+
+impl Model {
+    /// Whether two models are the same to the last bit, with what they keep of their training; rows that only one of them
+    /// still has aside.
+    pub fn is_same_as(&self, other: &Model) -> bool {
+        let rest = |model: &Model| Model { training: None, ..model.clone() }.to_bytes();
+        let trainings = match (&self.training, &other.training) {
+            (Some(own), Some(others)) => own.is_same_as(others),
+            (own, others) => own.is_none() && others.is_none(),
+        };
+        trainings && rest(self) == rest(other)
+    }
+}
+
+impl Search {
+    /// As [`Search::run`], with a model that [keeps its training](Recipe::fit).
+    ///
+    /// # Errors
+    /// As [`Search::run`].
+    pub fn run_keeping(
+        &self,
+        dataset: &Dataset,
+        split: &Split,
+        context: &Context,
+    ) -> Result<Tuned> {
+        Taught::new(&self.clone().into(), dataset, split)?.search(self, context)
+    }
+}

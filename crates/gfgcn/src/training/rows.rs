@@ -1,0 +1,152 @@
+//! Which filtered rows a change of the graph reaches, and these rows anew.
+//!
+//! A row of p(Â) X with K products depends on what is at most K steps away, and on the degrees one step further. A change
+//! at a node therefore reaches the rows at most K steps around it, and these can be had from the part of the graph within K + 1
+//! steps of them: within that part, sums are over the same neighbours in the same order, so the rows are those of
+//! the whole graph to the last bit.
+
+use crate::classifier::Classifier;
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::design::{Design, Input};
+use crate::driver::{Driver, Filtered, Rows};
+use crate::error::Result;
+
+/// What of the rows before is no longer right.
+pub(super) enum Stale {
+    /// Nothing.
+    Nothing,
+    /// Perhaps everything.
+    Everything,
+    /// What the filters reach from these nodes.
+    At(Vec<usize>),
+}
+
+/// A dataset whose rows are wanted, beside the rows that there were.
+pub(super) struct Renewal<'a> {
+    /// Rows of nodes of which something is known are needed.
+    pub(super) dataset: &'a Dataset,
+    /// The number that each node had, if it was there.
+    pub(super) before: &'a [Option<usize>],
+    pub(super) stale: Stale,
+    /// Nodes whose rows are not to be kept.
+    pub(super) forgotten: &'a [usize],
+}
+
+/// Rows of a changed graph.
+pub(super) struct Renewed {
+    pub(super) rows: Filtered,
+    /// How many were computed.
+    pub(super) computed: usize,
+}
+
+impl Renewal<'_> {
+    /// The rows, from those before as far as they are still right. Rows that were forgotten come back only where a node is
+    /// learnt from again.
+    pub(super) fn rows(
+        self,
+        classifier: &Classifier,
+        kept: &Filtered,
+        context: &Context,
+    ) -> Result<Renewed> {
+        let (design, total) = (&classifier.design, self.dataset.nodes());
+        let mut forgotten = vec![false; total];
+        self.forgotten.iter().for_each(|&node| forgotten[node] = true);
+        let row_before = |node: usize| self.before[node].and_then(|before| kept.row_of(before));
+        let wanted = |&node: &usize| {
+            let is_new = self.before[node].is_none();
+            self.dataset.targets().is_known(node)
+                || (!forgotten[node] && (is_new || row_before(node).is_some()))
+        };
+        let wanted: Vec<usize> = (0..total).filter(wanted).collect();
+        let reached = self.reached(design)?;
+        let is_fresh = |node: usize| reached[node] || row_before(node).is_none();
+        let computed: Vec<usize> = wanted.iter().copied().filter(|&node| is_fresh(node)).collect();
+        let same_nodes = total == self.before.len()
+            && wanted.iter().all(|&node| self.before[node] == Some(node))
+            && wanted.len() == kept.rows();
+        if computed.is_empty() && same_nodes {
+            return Ok(Renewed { rows: kept.clone(), computed: 0 });
+        }
+        let fresh = self.fresh(classifier, &computed, context)?;
+        let needed = 4 * (wanted.len() * kept.cols()) as u64;
+        let remedy = "use a machine with more memory";
+        let _lease = context.memory().reserve("keeping the filtered features", needed, remedy)?;
+        let mut parts = vec![kept];
+        parts.extend(&fresh);
+        // Where everything is computed, the columns may be others.
+        if computed.len() == wanted.len() {
+            parts.rotate_right(1);
+        }
+        let fresh_part = usize::from(computed.len() != wanted.len());
+        let mut next = 0;
+        let row = |&node: &usize| match is_fresh(node) {
+            true => {
+                next += 1;
+                (fresh_part, next - 1)
+            }
+            false => (0, row_before(node).expect("it was kept")),
+        };
+        let rows: Vec<(usize, usize)> = wanted.iter().map(row).collect();
+        let computed = computed.len();
+        let nodes = if wanted.len() == total { Rows::All } else { Rows::of(wanted, total) };
+        Ok(Renewed { rows: Filtered::joined(design, &parts, &rows, nodes), computed })
+    }
+
+    /// Whether the change reaches each node.
+    fn reached(&self, design: &Design) -> Result<Vec<bool>> {
+        let total = self.dataset.nodes();
+        let changed = match &self.stale {
+            Stale::Nothing => return Ok(vec![false; total]),
+            Stale::Everything => return Ok(vec![true; total]),
+            // Who is linked to whom has a column per node, and degrees have one or two.
+            Stale::At(_) if !filters_features(design) => return Ok(vec![true; total]),
+            Stale::At(changed) => changed,
+        };
+        let new = (0..total).filter(|&node| self.before[node].is_none());
+        let changed: Vec<usize> = changed.iter().copied().chain(new).collect();
+        let mut reached = vec![false; total];
+        let steps = steps(design, self.dataset)?;
+        self.dataset
+            .graph()
+            .surroundings(&changed, steps)
+            .into_iter()
+            .for_each(|node| reached[node] = true);
+        Ok(reached)
+    }
+
+    /// The rows of some nodes, from their part of the graph where that is less work.
+    fn fresh(
+        &self,
+        classifier: &Classifier,
+        nodes: &[usize],
+        context: &Context,
+    ) -> Result<Option<Filtered>> {
+        if nodes.is_empty() {
+            return Ok(None);
+        }
+        let (graph, design) = (self.dataset.graph(), &classifier.design);
+        if filters_features(design) {
+            let part = graph.surroundings(nodes, steps(design, self.dataset)? + 1);
+            let edges: usize = part.iter().map(|&node| graph.degree(node) + 1).sum();
+            // The part has to be cut out, too.
+            if 2 * edges < graph.nonzeros() + graph.nodes() {
+                let place = |node: &usize| part.binary_search(node).expect("it is in its part");
+                let rows = Rows::of(nodes.iter().map(place).collect(), part.len());
+                return classifier.filter(&self.dataset.select(&part), rows, context).map(Some);
+            }
+        }
+        let rows = Rows::of(nodes.to_vec(), self.dataset.nodes());
+        classifier.filter(self.dataset, rows, context).map(Some)
+    }
+}
+
+fn filters_features(design: &Design) -> bool {
+    design.channels().iter().all(|channel| channel.input == Input::Features)
+}
+
+/// How far away something can be that a row depends on, degrees aside.
+fn steps(design: &Design, dataset: &Dataset) -> Result<usize> {
+    let nothing = Rows::of(Vec::new(), dataset.nodes());
+    Ok(Driver::new(dataset, std::slice::from_ref(design), nothing, 0)?.steps())
+}
