@@ -4,12 +4,13 @@ use crate::output::{Output, count, pairs, seconds, table};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, check_output};
 use crate::training::TrainOn;
-use crate::wanted::{Training, Wanted};
+use crate::wanted::{self, Wanted};
 use crate::{Global, interrupt, shown, training};
 use clap::Args;
 use gfgcn::audit::{Audit, Doubt, Suspect};
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, TargetKind};
+use gfgcn::training::Recipe;
 use gfgcn_data::{Column, check_table_name, write_table};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -49,7 +50,7 @@ pub(crate) struct Arguments {
 const SHOWN: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let wanted = arguments.wanted.training()?;
+    let recipe = arguments.wanted.recipe()?;
     let selection = arguments.wanted.settings.ridge().selection;
     arguments.train_on.check_given(&arguments.split, selection)?;
     if let Some(path) = &arguments.output {
@@ -58,15 +59,15 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
-    wanted.check(&dataset)?;
+    wanted::check(&recipe, &dataset)?;
     let start = Instant::now();
-    let audit = match &wanted {
-        Training::Described(classifier) => {
+    let audit = match &recipe {
+        Recipe::Described(classifier) => {
             let audit = |context: &Context| classifier.audit(&dataset, &split, context);
             progress::show(output, "training", Unit::Time, audit)?
         }
-        Training::Searched(search) => {
-            training::search(search, &dataset, &split, output)?.audit(&dataset, &split)?
+        Recipe::Searched(search) => {
+            training::search(search, &dataset, &split, false, output)?.audit(&dataset, &split)?
         }
     };
     let top = arguments.top.map(|top| top as usize);

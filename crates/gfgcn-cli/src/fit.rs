@@ -3,16 +3,19 @@
 use crate::Global;
 use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
+use crate::progress::{self, Unit};
 use crate::settings::{reported, score_name, shown_score, targets};
 use crate::source::{Source, SplitSource, Target};
 use crate::training::{Searched, TrainOn};
-use crate::wanted::{Training, Wanted};
+use crate::wanted::{self, Wanted};
 use crate::{shown, training};
 use clap::Args;
 use gfgcn::Model;
+use gfgcn::context::Context;
 use gfgcn::driver::Explanation;
 use gfgcn::head::Head;
 use gfgcn::metrics::Metric;
+use gfgcn::training::Recipe;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -37,6 +40,10 @@ pub(crate) struct Arguments {
     /// Say first what will be computed, and what it costs
     #[arg(long)]
     explain: bool,
+    /// Keep what learning more and forgetting need (gfgcn update, gfgcn forget): labels, and the filtered features of all
+    /// nodes, which make the file as large as these
+    #[arg(long)]
+    keep_training: bool,
     #[command(flatten)]
     split: SplitSource,
     #[command(flatten)]
@@ -46,26 +53,31 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let wanted = arguments.wanted.training()?;
+    let recipe = arguments.wanted.recipe()?;
     let selection = arguments.wanted.settings.ridge().selection;
     arguments.train_on.check_given(&arguments.split, selection)?;
     arguments.target.check(&arguments.source.files())?;
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
-    wanted.check(&dataset)?;
-    let plan = match (arguments.explain, &wanted) {
+    wanted::check(&recipe, &dataset)?;
+    let plan = match (arguments.explain, &recipe) {
         (false, _) => None,
-        (true, Training::Described(classifier)) => Some(classifier.explain(&dataset, &split)?),
-        (true, Training::Searched(search)) => Some(search.explain(&dataset, &split)?),
+        (true, Recipe::Described(classifier)) => Some(classifier.explain(&dataset, &split)?),
+        (true, Recipe::Searched(search)) => Some(search.explain(&dataset, &split)?),
     };
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
-    let (model, search) = match wanted {
-        Training::Described(classifier) => {
-            (training::train(&classifier, &dataset, &split, output)?, None)
+    let keeps = arguments.keep_training;
+    let (model, search) = match &recipe {
+        Recipe::Described(classifier) => {
+            let fit = |context: &Context| match keeps {
+                true => recipe.fit(&dataset, &split, context),
+                false => classifier.fit(&dataset, &split, context),
+            };
+            (progress::show(output, "training", Unit::Time, fit)?, None)
         }
-        Training::Searched(search) => {
-            let tuned = training::search(&search, &dataset, &split, output)?;
+        Recipe::Searched(search) => {
+            let tuned = training::search(search, &dataset, &split, keeps, output)?;
             let searched = Searched::from(&tuned);
             (tuned.model, Some(searched))
         }

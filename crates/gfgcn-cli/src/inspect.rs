@@ -28,6 +28,8 @@ struct Report {
     nodes: usize,
     directed: bool,
     provenance: Provenance,
+    /// Whether it can learn more and forget.
+    keeps_training: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> {
@@ -45,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> 
             selection_score: model.selection_score().map(|(metric, score)| reported(metric, score)),
             ..model.provenance().clone()
         },
+        keeps_training: model.training().is_some(),
     };
     output.report(&report, Report::text)
 }
@@ -81,6 +84,7 @@ impl Report {
                 ),
             ),
             ("data fingerprint", provenance.fingerprint.clone()),
+            ("keeps training", yes_no(self.keeps_training)),
         ]);
         if provenance.objective.class_weights != ClassWeights::Equal {
             lines.push(("class weights", provenance.objective.class_weights.to_string()));

@@ -20,6 +20,7 @@ mod output;
 mod paper;
 mod predict;
 mod progress;
+mod relearn;
 mod run_cache;
 mod settings;
 mod shown;
@@ -98,6 +99,8 @@ enum Command {
     Predict(predict::Arguments),
     Explain(explain::Arguments),
     Audit(audit::Arguments),
+    Update(relearn::update::Arguments),
+    Forget(relearn::forget::Arguments),
     Inspect(inspect::Arguments),
     Paper(paper::Arguments),
     /// List, describe, download, convert and make datasets
@@ -144,6 +147,8 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
         Command::Predict(arguments) => predict::run(arguments, &cli.global, output),
         Command::Explain(arguments) => explain::run(arguments, &cli.global, output),
         Command::Audit(arguments) => audit::run(arguments, &cli.global, output),
+        Command::Update(arguments) => relearn::update::run(arguments, &cli.global, output),
+        Command::Forget(arguments) => relearn::forget::run(arguments, &cli.global, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
         Command::Paper(arguments) => paper::run(arguments, &cli.global, output),
         Command::Data(command) => data::run(command, &cli.global, output),

@@ -52,6 +52,20 @@ impl Directed {
         if self.directed { Directions::Kept { by: "--directed" } } else { Directions::AsSaid }
     }
 
+    /// With directions where a model was trained with some.
+    fn directions_for(self, model: &Model) -> Directions {
+        match model.is_directed() {
+            true => Directions::Kept { by: "the model" },
+            false => self.directions(),
+        }
+    }
+
+    /// Says what was repaired while reading.
+    fn notes(self, dataset: &Dataset, output: &Output) {
+        dataset.notes().iter().for_each(|note| output.note(note));
+        self.note(dataset, output);
+    }
+
     /// Says so where directions were asked for and there are none.
     pub(crate) fn note(self, dataset: &Dataset, output: &Output) {
         if self.directed && !dataset.graph().has_directions() {
@@ -73,11 +87,7 @@ impl Source {
         global: &Global,
         output: &Output,
     ) -> Result<Dataset> {
-        let directions = match model.is_directed() {
-            true => Directions::Kept { by: "the model" },
-            false => self.direction.directions(),
-        };
-        self.load_with(directions, global, output)
+        self.load_with(self.direction.directions_for(model), global, output)
     }
 
     fn load_with(
@@ -107,8 +117,7 @@ impl Source {
             }
             (None, []) => unreachable!("the parser requires a dataset or edges"),
         };
-        dataset.notes().iter().for_each(|note| output.note(note));
-        self.direction.note(&dataset, output);
+        self.direction.notes(&dataset, output);
         let dataset = match &self.values {
             Some(path) => {
                 let values = read_values(path, &dataset, context)?;
@@ -116,10 +125,7 @@ impl Source {
             }
             None => dataset,
         };
-        // In an archive the places of nodes are what counts, in tables their ids.
-        let from_tables =
-            !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir());
-        Ok(if from_tables { dataset.ordered_by_names() } else { dataset })
+        Ok(in_order(dataset, !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir())))
     }
 
     /// The paths that are read.
@@ -128,6 +134,42 @@ impl Source {
         let others = [&self.dataset, &self.features, &self.nodes, &self.labels, &self.values];
         edges.chain(others.into_iter().flatten().cloned()).collect()
     }
+}
+
+/// A dataset by name or by path: where options name tables that say something else.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NamedSource {
+    /// A dataset: a name (`gfgcn data list`), an .npz file, or a folder of tables
+    #[arg(value_name = "DATASET")]
+    dataset: PathBuf,
+    #[command(flatten)]
+    direction: Directed,
+}
+
+impl NamedSource {
+    /// Reads the dataset as [`Source::load_for`] does.
+    pub(crate) fn load_for(
+        &self,
+        model: &Model,
+        global: &Global,
+        output: &Output,
+    ) -> Result<Dataset> {
+        let (directions, context) = (self.direction.directions_for(model), interrupt::context());
+        let dataset =
+            open_with(&self.dataset, global.data_dir.as_deref(), directions, &context)?;
+        self.direction.notes(&dataset, output);
+        Ok(in_order(dataset, self.dataset.is_dir()))
+    }
+
+    /// The path that is read.
+    pub(crate) fn path(&self) -> &Path {
+        &self.dataset
+    }
+}
+
+/// In an archive the places of nodes are what counts, in tables their ids.
+fn in_order(dataset: Dataset, from_tables: bool) -> Dataset {
+    if from_tables { dataset.ordered_by_names() } else { dataset }
 }
 
 /// `NAME=FILE`, or a file whose edges have no name; one that is there is taken for that.

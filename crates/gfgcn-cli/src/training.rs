@@ -6,13 +6,12 @@ use crate::progress::{self, Unit};
 use crate::shown;
 use crate::source::SplitSource;
 use clap::{Args, ValueEnum};
-use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Targets};
 use gfgcn::metrics::Metric;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::tune::{Search, Times, Tuned};
-use gfgcn::{Classifier, Error, Model, Result};
+use gfgcn::{Error, Model, Result};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -105,16 +104,20 @@ pub(crate) fn nodes(
     Ok(split)
 }
 
-/// Looks for the best model.
+/// Looks for the best model, which keeps its training if that is asked for.
 pub(crate) fn search(
     search: &Search,
     dataset: &Dataset,
     split: &Split,
+    keeps: bool,
     output: &Output,
 ) -> anyhow::Result<Tuned> {
     let tuned = progress::show(output, "searching", Unit::Steps, |context| {
         context.progress().begin("searching", search.steps(dataset, split)?);
-        search.run(dataset, split, context)
+        match keeps {
+            true => search.run_keeping(dataset, split, context),
+            false => search.run(dataset, split, context),
+        }
     })?;
     Ok(tuned)
 }
@@ -256,17 +259,6 @@ impl Searched {
         };
         Some(("graph", why.into()))
     }
-}
-
-/// Trains one model.
-pub(crate) fn train(
-    classifier: &Classifier,
-    dataset: &Dataset,
-    split: &Split,
-    output: &Output,
-) -> anyhow::Result<Model> {
-    let fit = |context: &Context| classifier.fit(dataset, split, context);
-    Ok(progress::show(output, "training", Unit::Time, fit)?)
 }
 
 /// Writes a model, whatever interrupts.

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let plan = arguments.explain.then(|| search.explain(&dataset, &split)).transpose()?;
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
-    let tuned = training::search(&search, &dataset, &split, output)?;
+    let tuned = training::search(&search, &dataset, &split, false, output)?;
     if let Some(path) = &arguments.save {
         training::save(&tuned.model, path, arguments.force)?;
     }

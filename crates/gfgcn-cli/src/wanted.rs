@@ -5,7 +5,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gfgcn::data::Dataset;
 use gfgcn::filter::DEFAULT_DEPTH;
-use gfgcn::tune::Search;
+use gfgcn::training::Recipe;
 use gfgcn::{Classifier, Design, Error, Input, Result};
 use gfgcn_baselines::Method;
 
@@ -31,26 +31,20 @@ pub(crate) struct Wanted {
     pub(crate) settings: Settings,
 }
 
-/// What is to be trained.
-pub(crate) enum Training {
-    Described(Classifier),
-    Searched(Search),
-}
-
 impl Wanted {
     /// What is to be trained, as far as the options say.
     ///
     /// # Errors
     /// Numbers out of range.
-    pub(crate) fn training(&self) -> Result<Training> {
+    pub(crate) fn recipe(&self) -> Result<Recipe> {
         let described = self.classifier()?;
         let chosen = self.model.is_some()
             || self.design.is_some()
             || self.depth.is_some()
             || self.settings.choose();
         Ok(match chosen {
-            true => Training::Described(described),
-            false => Training::Searched(self.settings.common().search()),
+            true => Recipe::Described(described),
+            false => Recipe::Searched(self.settings.common().search()),
         })
     }
 
@@ -70,25 +64,23 @@ impl Wanted {
     }
 }
 
-impl Training {
-    /// Refuses to filter features where there are none.
-    ///
-    /// # Errors
-    /// As it says.
-    pub(crate) fn check(&self, dataset: &Dataset) -> Result<()> {
-        match self {
-            Training::Described(classifier)
-                if classifier.design.filters(Input::Features) && dataset.features().is_empty() =>
-            {
-                Err(Error::Data(
-                    "the nodes have no features, which this model filters; leave out --model, --depth and whatever else \
-                     describes a model, so that one is searched for (in gfgcn evaluate: --models auto)"
-                        .into(),
-                )
-                .in_file(dataset.name()))
-            }
-            _ => Ok(()),
+/// Refuses to filter features where there are none.
+///
+/// # Errors
+/// As it says.
+pub(crate) fn check(recipe: &Recipe, dataset: &Dataset) -> Result<()> {
+    match recipe {
+        Recipe::Described(classifier)
+            if classifier.design.filters(Input::Features) && dataset.features().is_empty() =>
+        {
+            Err(Error::Data(
+                "the nodes have no features, which this model filters; leave out --model, --depth and whatever else \
+                 describes a model, so that one is searched for (in gfgcn evaluate: --models auto)"
+                    .into(),
+            )
+            .in_file(dataset.name()))
         }
+        _ => Ok(()),
     }
 }
 

@@ -28,6 +28,7 @@
 //! | read and write archives of arrays | [`npz`] | |
 //! | read and write a graph as tables (CSV, TSV; read also MatrixMarket and NumPy arrays) | [`TableFiles`], [`write_folder`] | |
 //! | have these tables also in Parquet | [`TableFormat::Parquet`] | `parquet` |
+//! | read what changes in a dataset: labels, nodes, edges | [`read_labels`], [`read_nodes`], [`read_edges`] | |
 //! | read raw Planetoid folders | [`planetoid`] | `planetoid` |
 //! | write any table | [`write_table`] | |
 //! | write predictions | [`predictions`] | |
@@ -55,7 +56,8 @@ mod triplets;
 
 pub use directions::Directions;
 pub use graph_tables::{
-    EdgeFile, TableFiles, read_splits, read_values, write_folder, write_folder_memory,
+    EdgeFile, TableFiles, read_edges, read_labels, read_nodes, read_splits, read_values,
+    write_folder, write_folder_memory,
 };
 pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
 pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};

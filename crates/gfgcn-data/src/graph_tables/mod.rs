@@ -23,6 +23,7 @@
 //! and where the features have no ids either, the nodes are called `0`, `1`, ….
 
 mod arrays;
+mod changes;
 mod edges;
 mod features;
 mod nodes;
@@ -32,6 +33,7 @@ mod splits;
 mod values;
 mod write;
 
+pub use changes::{read_edges, read_labels, read_nodes};
 pub(crate) use relations::check_count as check_relation_count;
 pub use write::{write_folder, write_folder_memory};
 

@@ -25,6 +25,21 @@ pub(super) fn read_labels(
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Targets> {
+    let targets = read_any_labels(path, ids, notes, reading)?;
+    if let Targets::Classes(labels) = &targets {
+        notes.extend(classes::check(labels).map_err(|e| e.in_file(path))?);
+        notes.extend(classes::ask_about_numbers(labels));
+    }
+    Ok(targets)
+}
+
+/// As [`read_labels`], of nodes that need not be all that have a label: whether these look like classes is not asked.
+pub(super) fn read_any_labels(
+    path: &Path,
+    ids: &NodeIds,
+    notes: &mut Vec<String>,
+    reading: &Reading,
+) -> Result<Targets> {
     let mut missing = Missing::default();
     let targets = if FileFormat::of(path)? == FileFormat::Npy {
         arrays::read_labels(path, ids.len(), &mut missing, reading)?.into()
@@ -32,10 +47,6 @@ pub(super) fn read_labels(
         read_label_table(path, ids, &mut missing, notes, reading)?
     };
     notes.extend(missing.notes());
-    if let Targets::Classes(labels) = &targets {
-        notes.extend(classes::check(labels).map_err(|e| e.in_file(path))?);
-        notes.extend(classes::ask_about_numbers(labels));
-    }
     Ok(targets)
 }
 
@@ -195,7 +206,7 @@ pub(super) fn open(
     }
 }
 
-/// The node that the current row is about.
+/// The node that the current row is about, and what the row says about it, if anything.
 pub(super) fn node(table: &Table, ids: &NodeIds, what: &str) -> Result<usize> {
     let id = table.cell(0)?;
     if id.is_empty() {
@@ -204,7 +215,8 @@ pub(super) fn node(table: &Table, ids: &NodeIds, what: &str) -> Result<usize> {
     match ids.find(&id.text()) {
         Ok(node) => Ok(node as usize),
         Err(problem) if table.names().is_none() && table.place() == Place::Line(1) => {
-            Err(table.error(format!("{problem}; if this is a header, write id,{what}")))
+            let columns = if what.is_empty() { "id".into() } else { format!("id,{what}") };
+            Err(table.error(format!("{problem}; if this is a header, write {columns}")))
         }
         Err(problem) => Err::<_, Error>(table.error(problem)),
     }

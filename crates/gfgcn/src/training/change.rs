@@ -52,6 +52,20 @@ pub struct Changes {
     pub rows_computed: Option<usize>,
 }
 
+impl Relearnt {
+    /// Trains from scratch on what there is now, and says whether that gives [the same model](Model::is_same_as).
+    ///
+    /// # Errors
+    /// As [`Recipe::fit`].
+    pub fn verify(&self, context: &Context) -> Result<bool> {
+        let training = self.model.kept_training()?;
+        let (train, validation) = (training.training_nodes(), training.validation.clone());
+        let split = Split::new(self.dataset.nodes(), train, validation, Vec::new())?;
+        let scratch = training.recipe.fit(&self.dataset, &split, context)?;
+        Ok(scratch.is_same_as(&self.model))
+    }
+}
+
 impl Model {
     /// The model with new and corrected labels, on the data as they are now: `labels` says what is known of the dataset's
     /// nodes beside what the model was trained on. Nodes that are new are matched by their ids, or come last where they have none;
