@@ -125,7 +125,10 @@ impl Source {
             }
             None => dataset,
         };
-        Ok(in_order(dataset, !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir())))
+        Ok(in_order(
+            dataset,
+            !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir()),
+        ))
     }
 
     /// The paths that are read.
@@ -155,8 +158,7 @@ impl NamedSource {
         output: &Output,
     ) -> Result<Dataset> {
         let (directions, context) = (self.direction.directions_for(model), interrupt::context());
-        let dataset =
-            open_with(&self.dataset, global.data_dir.as_deref(), directions, &context)?;
+        let dataset = open_with(&self.dataset, global.data_dir.as_deref(), directions, &context)?;
         self.direction.notes(&dataset, output);
         Ok(in_order(dataset, self.dataset.is_dir()))
     }

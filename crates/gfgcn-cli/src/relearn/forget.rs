@@ -100,7 +100,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     if !models.in_place() {
         let old = shown::path(&models.model);
-        output.note(format!("{old} still has what was forgotten; delete it where that must not be"));
+        output
+            .note(format!("{old} still has what was forgotten; delete it where that must not be"));
     }
     let (model, path) = (shown::path(&models.output), shown::path(&path));
     let report = Report { model, receipt: path, checked: check, outcome };

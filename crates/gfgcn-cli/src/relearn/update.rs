@@ -59,12 +59,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 }
 
 /// Labels as the model has them: a label by itself is a set of one where sets are learnt.
-fn new_labels(
-    path: &Path,
-    model: &Model,
-    dataset: &Dataset,
-    output: &Output,
-) -> Result<Targets> {
+fn new_labels(path: &Path, model: &Model, dataset: &Dataset, output: &Output) -> Result<Targets> {
     let (targets, notes) = read_labels(path, dataset, &interrupt::context())?;
     notes.iter().for_each(|note| output.note(note));
     Ok(match targets {

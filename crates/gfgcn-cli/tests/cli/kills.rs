@@ -52,6 +52,19 @@ const JOBS: &[Job] = &[
         old: "fit citeseer --public-split --depth 2 -o out/x.model",
         new: "fit cora --public-split --depth 2 -o out/x.model --force",
     },
+    Job {
+        prepare: &["data convert cora tables"],
+        old: "fit tables --public-split --depth 2 --keep-training -o out/x.model",
+        new: "update out/x.model tables --labels tables/labels.csv -o out/x.model --force",
+    },
+    Job {
+        prepare: &[
+            "data convert cora tables",
+            "fit tables --public-split --depth 2 --keep-training -o m.model",
+        ],
+        old: "fit tables --public-split --depth 2 -o out/x.model",
+        new: "forget m.model tables --edges tables/edges.csv -o out/x.model --force --receipt receipt.json",
+    },
 ];
 
 type Content = BTreeMap<PathBuf, Vec<u8>>;

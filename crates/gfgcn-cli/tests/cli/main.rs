@@ -18,6 +18,7 @@ mod paper;
 mod published;
 #[cfg(unix)]
 mod refusals;
+mod relearn;
 #[cfg(unix)]
 mod reports;
 #[cfg(unix)]

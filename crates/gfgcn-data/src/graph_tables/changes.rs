@@ -75,7 +75,8 @@ pub fn read_edges(
         None => vec![(None, ends.into_iter().collect())],
         Some(kinds) => {
             let of_kind = |(kind, name): (usize, String)| {
-                let own = ends.iter().zip(&kinds.of_edge).filter(|(_, of)| usize::from(**of) == kind);
+                let own =
+                    ends.iter().zip(&kinds.of_edge).filter(|(_, of)| usize::from(**of) == kind);
                 (Some(name), own.map(|(ends, _)| *ends).collect::<EdgeSet>())
             };
             let parts = kinds.names.into_iter().enumerate().map(of_kind);

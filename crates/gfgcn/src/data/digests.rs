@@ -6,17 +6,17 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 impl Dataset {
-    /// A digest of each node's features and edges, in which other nodes stand by their ids, or by their numbers where they have
-    /// none. Equal digests mean that nothing about the node itself has changed.
+    /// A digest of each node's features and edges, in which other nodes stand by their ids and features by their names, or by
+    /// their numbers where they have none. Equal digests mean that nothing about the node itself has changed.
     pub(crate) fn node_digests(&self) -> Vec<u128> {
-        let names: Option<Vec<u64>> =
-            self.node_ids().map(|ids| ids.par_iter().map(|id| short(id.as_bytes())).collect());
-        let name = |node: usize| names.as_ref().map_or(node as u64, |names| names[node]);
+        let (ids, columns) = (short_names(self.node_ids()), short_names(self.feature_names()));
+        let name = |node: usize| ids.as_ref().map_or(node as u64, |names| names[node]);
+        let feature = |column: usize| columns.as_ref().map_or(column as u64, |names| names[column]);
         let digest = |bytes: &mut Vec<u8>, node: usize| {
             bytes.clear();
             self.features().for_each_in_row(node, |column, value| {
                 if value != 0.0 {
-                    bytes.extend_from_slice(&(column as u32).to_le_bytes());
+                    bytes.extend_from_slice(&feature(column).to_le_bytes());
                     bytes.extend_from_slice(&value.to_le_bytes());
                 }
             });
@@ -43,7 +43,11 @@ fn push_edges(bytes: &mut Vec<u8>, graph: &Graph, node: usize, name: &impl Fn(us
     }
 }
 
-fn short(bytes: &[u8]) -> u64 {
-    let digest: [u8; 32] = Sha256::digest(bytes).into();
-    u64::from_le_bytes(digest[..8].try_into().expect("eight bytes"))
+/// A number in place of each name.
+fn short_names(names: Option<&[String]>) -> Option<Vec<u64>> {
+    let short = |name: &String| {
+        let digest: [u8; 32] = Sha256::digest(name).into();
+        u64::from_le_bytes(digest[..8].try_into().expect("eight bytes"))
+    };
+    names.map(|names| names.par_iter().map(short).collect())
 }
