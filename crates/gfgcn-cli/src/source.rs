@@ -27,7 +27,7 @@ pub(crate) struct Source {
     features: Option<PathBuf>,
     /// Table of all nodes (id), where there are no features and some nodes have no edges
     #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "features")]
-    nodes: Option<PathBuf>,
+    node_list: Option<PathBuf>,
     /// Table of labels (id,label); nodes without one are unlabelled
     #[arg(long, value_name = "FILE", requires = "edges")]
     labels: Option<PathBuf>,
@@ -106,7 +106,7 @@ impl Source {
                 let name = stem(&first.path);
                 let files = TableFiles {
                     features: self.features.clone(),
-                    nodes: self.nodes.clone(),
+                    nodes: self.node_list.clone(),
                     labels: self.labels.clone(),
                     values: None,
                     split: None,
@@ -134,7 +134,7 @@ impl Source {
     /// The paths that are read.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let edges = self.edges.iter().map(|text| edge_file(text).path);
-        let others = [&self.dataset, &self.features, &self.nodes, &self.labels, &self.values];
+        let others = [&self.dataset, &self.features, &self.node_list, &self.labels, &self.values];
         edges.chain(others.into_iter().flatten().cloned()).collect()
     }
 }

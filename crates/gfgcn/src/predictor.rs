@@ -192,13 +192,18 @@ pub(crate) fn score_all(
             predictors.iter().map(score).collect::<Result<Vec<_>>>()?
         }
     };
-    if scores.iter().any(|scores| scores.as_slice().iter().any(|score| !score.is_finite())) {
-        return Err(Error::Data(
+    scores.into_iter().map(finite).collect()
+}
+
+/// Scores, if all are finite.
+pub(crate) fn finite(scores: Matrix<f64>) -> Result<Matrix<f64>> {
+    match scores.as_slice().iter().all(|score| score.is_finite()) {
+        true => Ok(scores),
+        false => Err(Error::Data(
             "the scores overflow; the features are larger than those the model was trained on"
                 .into(),
-        ));
+        )),
     }
-    Ok(scores)
 }
 
 /// Scores of filtered rows, a few at a time.

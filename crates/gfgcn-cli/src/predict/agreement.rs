@@ -43,16 +43,18 @@ impl Agreement {
         split: Option<&Split>,
     ) -> Result<Option<Self>> {
         let targets = dataset.targets();
-        let all: Vec<usize>;
         let (on, nodes) = match split {
-            Some(split) => ("test nodes", split.test()),
+            Some(split) => ("test nodes", split.test().to_vec()),
             None => {
-                all = targets.known();
-                let same = model.provenance().fingerprint == dataset.fingerprint();
-                (of_all(targets.kind(), same), &all[..])
+                // Whether they are those of the training is of no interest where a few are asked for.
+                let same = predictions.nodes() == dataset.nodes()
+                    && model.provenance().fingerprint == dataset.fingerprint();
+                (of_all(targets.kind(), same), targets.known())
             }
         };
-        let known = nodes.iter().filter(|&&node| targets.is_known(node)).count();
+        let is_compared = |node: &usize| predictions.has(*node) && targets.is_known(*node);
+        let nodes: Vec<usize> = nodes.into_iter().filter(is_compared).collect();
+        let (nodes, known) = (&nodes[..], nodes.len());
         let score = |metric| predictions.agreement(targets, nodes, metric);
         let judged = match (predictions.kind(), targets) {
             (TargetKind::Classes, Targets::Classes(labels)) if known > 0 => {

@@ -14,6 +14,7 @@ use gfgcn::data::TargetKind;
 use gfgcn::model::Predictions;
 use gfgcn::{Error, Model};
 use gfgcn_data::predictions::{self, Extras};
+use gfgcn_data::read_nodes;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   gfgcn predict my.model my-folder -o labels.csv
   gfgcn predict my.model my-folder --only-unlabelled -o new.parquet
+  gfgcn predict my.model my-folder --nodes ids.txt -o few.csv
   gfgcn predict my.model my-folder --probabilities --sets 0.9 -o labels.csv
   gfgcn predict cora.model cora --public-split -o cora.npz")]
 pub(crate) struct Arguments {
@@ -42,6 +44,9 @@ pub(crate) struct Arguments {
     /// Write only the nodes that have no label or value in the data
     #[arg(long)]
     only_unlabelled: bool,
+    /// Predict only these nodes, at the cost of their surroundings: one id per line, or a table whose first column is id
+    #[arg(long, value_name = "FILE", conflicts_with = "only_unlabelled")]
+    nodes: Option<PathBuf>,
     /// Write the probability of every class or label, too
     #[arg(long)]
     probabilities: bool,
@@ -60,14 +65,20 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let mut inputs = arguments.source.files();
     inputs.push(arguments.model.clone());
+    inputs.extend(arguments.nodes.clone());
     predictions::check_file_name(arguments.target.path())?;
     arguments.target.check(&inputs)?;
     let model = Model::load(&arguments.model)?;
     let extras = arguments.extras(&model)?;
     let dataset = arguments.source.load_for(&model, global, output)?;
     let split = arguments.split.load_one(&dataset)?;
+    let asked = arguments.nodes.as_deref();
+    let asked = asked.map(|path| read_nodes(path, &dataset, &interrupt::context())).transpose()?;
     let start = Instant::now();
-    let predict = |context: &Context| model.predict(&dataset, context);
+    let predict = |context: &Context| match &asked {
+        Some(nodes) => model.predict_nodes(&dataset, nodes, context),
+        None => model.predict(&dataset, context),
+    };
     let predictions = progress::show(output, "predicting", Unit::Time, predict)?;
     let elapsed = start.elapsed();
     predictions.notes().iter().for_each(|note| output.warn(note));
@@ -84,6 +95,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let nodes: Vec<usize> = dataset
         .as_listed()
         .into_iter()
+        .filter(|&node| predictions.has(node))
         .filter(|&node| !arguments.only_unlabelled || !dataset.targets().is_known(node))
         .collect();
     if nodes.is_empty() {

@@ -121,7 +121,7 @@ const WORDS: &[Case] = &[
     ("evaluate folder --ratio 1:-1:1", USAGE, &["no negative one"]),
     ("evaluate folder --ratio nan:1:1", USAGE, &["NaN:1:1"]),
     ("fit --features folder/features.csv -o x", USAGE, &["--edges <[NAME=]FILE>"]),
-    ("fit --edges e.csv --features f.csv --nodes n.csv -o x", USAGE, &["cannot be used with"]),
+    ("fit --edges e.csv --features f.csv --node-list n.csv -o x", USAGE, &["cannot be used with"]),
     ("fit folder --edges folder/edges.csv -o x", USAGE, &["cannot be used with"]),
     ("fit folder --public-split --split s.csv -o x", USAGE, &["cannot be used with"]),
     ("data convert folder x --format xls", USAGE, &["csv, tsv, parquet"]),

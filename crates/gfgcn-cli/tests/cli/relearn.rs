@@ -161,3 +161,31 @@ fn what_cannot_be_changed_is_refused_and_nothing_is_written() {
         assert!(bytes(&sandbox, "m.model") == before, "{command}");
     }
 }
+
+#[test]
+fn a_few_nodes_are_predicted_as_in_company() {
+    let sandbox = Sandbox::new();
+    write_data(&sandbox, "data", &[], &[], false);
+    sandbox.ok("fit data --model gfsgc --depth 2 -o m.model");
+    sandbox.ok("predict m.model data -o all.csv");
+    sandbox.write("ids.txt", "n33\nn02\nn33\n");
+    let text = sandbox.ok("predict m.model data --nodes ids.txt -o few.csv");
+    assert!(text.contains("2 nodes") && text.contains("1 labelled node"), "{text}");
+    let rows = |file: &str| -> Vec<Vec<String>> {
+        let table = sandbox.read(file);
+        table.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    };
+    let (all, few) = (rows("all.csv"), rows("few.csv"));
+    assert_eq!(few.iter().map(|row| &row[0]).collect::<Vec<_>>(), ["id", "n02", "n33"]);
+    for row in &few[1..] {
+        let same = all.iter().find(|other| other[0] == row[0]).unwrap();
+        assert_eq!(row[1], same[1]);
+        for (a, b) in row[2..].iter().zip(&same[2..]) {
+            let (a, b): (f64, f64) = (a.parse().unwrap(), b.parse().unwrap());
+            assert!((a - b).abs() < 1e-9, "{row:?} {same:?}");
+        }
+    }
+    sandbox.write("ids.txt", "n99\n");
+    let run = sandbox.run("predict m.model data --nodes ids.txt -o x.csv");
+    assert!(run.status == Some(3) && run.stderr.contains("there is no node \"n99\""), "{run:?}");
+}

@@ -6,12 +6,14 @@
 
 mod explain;
 mod filtered;
+mod local;
 mod plan;
 mod response;
 
 pub use explain::{Explanation, Scoring, Systems};
 pub(crate) use filtered::PANEL;
 pub use filtered::{Filtered, Rows};
+pub(crate) use local::Local;
 pub use plan::{Cost, Side};
 pub(crate) use response::Response;
 
@@ -86,6 +88,15 @@ impl LoweredChannel {
     }
 }
 
+/// A channel's filter in the vectors that suit its operator.
+fn series(channel: &Channel, propagator: &Propagator<'_>, tolerance: Tolerance) -> Series {
+    let basis = match propagator.has_bounded_real_spectrum() {
+        true => Basis::Chebyshev,
+        false => Basis::Powers,
+    };
+    Series::new(channel.filter, basis, tolerance)
+}
+
 impl<'d> Driver<'d> {
     /// Plans for the filtered features of some nodes and, for each design, so many columns of scores in all.
     ///
@@ -149,11 +160,7 @@ impl<'d> Driver<'d> {
         let wanted = (channel.input, channel.rows);
         let found = self.inputs.iter().position(|input| (input.input, input.scaling) == wanted);
         let input = found.expect("the driver has every input");
-        let basis = match self.operators[operator].1.has_bounded_real_spectrum() {
-            true => Basis::Chebyshev,
-            false => Basis::Powers,
-        };
-        let series = Series::new(channel.filter, basis, tolerance);
+        let series = series(channel, &self.operators[operator].1, tolerance);
         let side = self.shape(operator, input).side(&series);
         (LoweredChannel { operator, input, side, series }, channel.weight.sqrt())
     }

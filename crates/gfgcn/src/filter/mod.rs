@@ -13,6 +13,7 @@ mod tolerance;
 pub(crate) use layout::Layout;
 pub(crate) use propagate::{products, propagate};
 pub(crate) use selectors::{Selectors, TimesFeatures};
+pub(crate) use series::recurrence;
 pub use series::{Basis, Series};
 pub(crate) use slabs::{Propagated, Slabs};
 pub use tolerance::Tolerance;

@@ -90,7 +90,7 @@ impl Series {
 }
 
 /// How v_k follows from v_{k−1} and v_{k−2}.
-pub(super) fn recurrence<T: Scalar>(basis: Basis, k: usize) -> Step<T> {
+pub(crate) fn recurrence<T: Scalar>(basis: Basis, k: usize) -> Step<T> {
     let (a, c) = match basis {
         Basis::Chebyshev if k > 1 => (2.0, -1.0),
         _ => (1.0, 0.0),

@@ -21,6 +21,7 @@ mod propagator;
 mod removal;
 mod renumbered;
 mod rows;
+mod spread;
 mod surroundings;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ pub use order::NodeOrder;
 pub(crate) use product::Step;
 pub(crate) use propagator::Propagator;
 pub use removal::EdgeSet;
+pub(crate) use spread::SparseColumn;
 
 use crate::error::{Error, Result};
 use csr::Csr;

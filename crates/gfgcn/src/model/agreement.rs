@@ -9,7 +9,7 @@ use crate::metrics::Metric;
 use std::collections::HashMap;
 
 impl Predictions {
-    /// A metric of those of the given nodes of which something is known; names are matched, and classes and labels that the model
+    /// A metric of those of the given nodes that are predicted and of which something is known; names are matched, and classes and labels that the model
     /// does not know are never predicted. `None` where nothing is known of any, or what is known is of another kind or has
     /// other columns of values.
     ///
@@ -21,13 +21,14 @@ impl Predictions {
         nodes: &[usize],
         metric: Metric,
     ) -> Result<Option<f64>> {
-        let nodes: Vec<usize> = nodes.iter().copied().filter(|&n| targets.is_known(n)).collect();
+        let is_compared = |node: &usize| targets.is_known(*node) && self.has(*node);
+        let nodes: Vec<usize> = nodes.iter().copied().filter(is_compared).collect();
         if targets.kind() != self.kind() || nodes.is_empty() {
             return Ok(None);
         }
         let Some(truth) = self.truth(targets, &nodes) else { return Ok(None) };
         let truth = truth.judged_by(metric, "labelled")?;
-        let scores = nodes.iter().map(|&node| self.targets.row(node));
+        let scores = nodes.iter().map(|&node| self.row(node));
         Ok(Some(truth.judge_scores(scores).score))
     }
 

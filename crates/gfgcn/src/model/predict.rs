@@ -6,23 +6,29 @@ use crate::calibration::{Calibration, Regions};
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::{Design, Input};
-use crate::driver::{Driver, Rows};
+use crate::driver::{Driver, Local, Rows};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::head::Head;
 use crate::matrix::Matrix;
-use crate::predictor::{Predictor, score_all};
+use crate::predictor::{Predictor, finite, score_all};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-/// What a model says about every node of a graph: [classes](Predictions::class), [sets of labels](Predictions::labels) or
+/// Following edges one by one takes as much longer as going along all of them in order.
+const NEAR: u64 = 4;
+
+/// What a model says about the nodes of a graph: [classes](Predictions::class), [sets of labels](Predictions::labels) or
 /// [values](Predictions::values).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     pub(super) head: Head,
     calibration: Calibration,
     /// Nodes × target columns.
-    pub(super) targets: Matrix<f64>,
+    targets: Matrix<f64>,
+    /// The row of each node, where not all are predicted.
+    rows: Option<HashMap<usize, usize>>,
     notes: Vec<String>,
 }
 
@@ -37,14 +43,31 @@ impl Predictions {
         self.head.names()
     }
 
-    /// The number of nodes.
+    /// The number of nodes that are predicted.
     pub fn nodes(&self) -> usize {
         self.targets.rows()
     }
 
+    /// Whether a node is predicted. What is said about others panics.
+    pub fn has(&self, node: usize) -> bool {
+        match &self.rows {
+            None => node < self.targets.rows(),
+            Some(rows) => rows.contains_key(&node),
+        }
+    }
+
+    /// The target columns of a node.
+    pub(super) fn row(&self, node: usize) -> &[f64] {
+        let row = match &self.rows {
+            None => node,
+            Some(rows) => *rows.get(&node).expect("the node is predicted"),
+        };
+        self.targets.row(row)
+    }
+
     /// The predicted class of a node, a position in [`Predictions::classes`].
     pub fn class(&self, node: usize) -> u32 {
-        self.head.decode(self.targets.row(node))
+        self.head.decode(self.row(node))
     }
 
     /// The name of the predicted class of a node.
@@ -55,23 +78,23 @@ impl Predictions {
     /// The predicted labels of a node, positions in [`Predictions::classes`] in increasing order: those whose score is above
     /// the [threshold](Head::Sets). None where classes or values are predicted.
     pub fn labels(&self, node: usize) -> Vec<u32> {
-        self.head.decode_set(self.targets.row(node))
+        self.head.decode_set(self.row(node))
     }
 
     /// The predicted values of a node, one per column; the scores of the targets where these are no values.
     pub fn values(&self, node: usize) -> &[f64] {
-        self.targets.row(node)
+        self.row(node)
     }
 
     /// The score of each class or label for a node; of classes the largest wins. Two classes share one regression
     /// target, so their scores are s and −s.
     pub fn scores(&self, node: usize) -> Vec<f64> {
-        self.head.scores(self.targets.row(node))
+        self.head.scores(self.row(node))
     }
 
     /// The probability of each class or label for a node; none of values. Those of classes add up to 1.
     pub fn probabilities(&self, node: usize) -> Vec<f64> {
-        self.calibration.link().probabilities(&self.head, self.targets.row(node))
+        self.calibration.link().probabilities(&self.head, self.row(node))
     }
 
     /// What is plausible at a coverage, 0 to 1: to be asked by [`Predictions::plausible`] or
@@ -96,12 +119,12 @@ impl Predictions {
     /// predicted.
     pub fn intervals(&self, node: usize, regions: &Regions) -> Vec<(f64, f64)> {
         match self.kind() {
-            TargetKind::Values => regions.intervals(self.targets.row(node)),
+            TargetKind::Values => regions.intervals(self.row(node)),
             TargetKind::Classes | TargetKind::Sets => Vec::new(),
         }
     }
 
-    /// The regression targets, nodes × columns: a score per class, or for two classes the score of the
+    /// The regression targets, nodes × columns, in the order in which nodes were asked for: a score per class, or for two classes the score of the
     /// second, whose negative is that of the first.
     pub fn into_targets(self) -> Matrix<f64> {
         self.targets
@@ -136,9 +159,54 @@ impl Model {
                 Ok(())
             })?;
             let targets = total.expect("a model has a member");
-            let (head, calibration) = (self.head.clone(), self.calibration.clone());
-            Ok(Predictions { head, calibration, targets, notes })
+            Ok(self.predictions(targets, None, notes))
         })
+    }
+
+    /// Predicts some nodes of a graph: as [`Model::predict`], at the cost of their surroundings where that is less than the
+    /// graph. Scores agree with those of [`Model::predict`] up to the last digits of the precision that features are filtered in.
+    ///
+    /// # Errors
+    /// A node that is not there or named twice, or as [`Model::predict`].
+    pub fn predict_nodes(
+        &self,
+        dataset: &Dataset,
+        nodes: &[usize],
+        context: &Context,
+    ) -> Result<Predictions> {
+        let mut rows = HashMap::with_capacity(nodes.len());
+        for (row, &node) in nodes.iter().enumerate() {
+            if node >= dataset.nodes() {
+                let there = format!("below {}, the number of nodes", dataset.nodes());
+                return Err(Error::parameter("node", node, there));
+            }
+            if rows.insert(node, row).is_some() {
+                return Err(Error::Data(format!("node {node} is asked for twice")));
+            }
+        }
+        context.run(|| {
+            let mut total = Matrix::zeros(nodes.len(), self.head.columns());
+            let notes = self.with_members(dataset, context, |_, member, graph, features| {
+                let near = member.scores_near(graph, features, nodes, context)?;
+                let scores = match near {
+                    Some(scores) => scores,
+                    None => member.scores(graph, features, context)?.select_rows(nodes),
+                };
+                total.add_scaled(1.0, &scores);
+                Ok(())
+            })?;
+            Ok(self.predictions(total, Some(rows), notes))
+        })
+    }
+
+    fn predictions(
+        &self,
+        targets: Matrix<f64>,
+        rows: Option<HashMap<usize, usize>>,
+        notes: Vec<String>,
+    ) -> Predictions {
+        let (head, calibration) = (self.head.clone(), self.calibration.clone());
+        Predictions { head, calibration, targets, rows, notes }
     }
 
     /// Does some work with every member and its number, on the data as the model sees them; what a person should know about
@@ -224,6 +292,26 @@ impl Member {
         let what = "columns of the design, which must be those the model was trained on";
         Error::check_size(what, self.predictor.inputs(), driver.columns(0))?;
         Ok(driver)
+    }
+
+    /// Its scores of a few nodes, by what is around them; `None` if that is more work than the scores of all.
+    fn scores_near(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        nodes: &[usize],
+        context: &Context,
+    ) -> Result<Option<Matrix<f64>>> {
+        let local = Local::new(graph, features, &self.design)?;
+        let what = "columns of the design, which must be those the model was trained on";
+        Error::check_size(what, self.predictor.inputs(), local.columns())?;
+        let rows = (8 * nodes.len() * local.columns()) as u64;
+        let needed = local.memory() + rows + self.predictor.score_memory(nodes.len());
+        let remedy = "predict fewer nodes, or use a machine with more memory";
+        let _lease = context.memory().reserve("predicting", needed, remedy)?;
+        let most = local.whole(self.predictor.targets()) / NEAR;
+        let Some(rows) = local.rows(nodes, most, context)? else { return Ok(None) };
+        finite(self.predictor.score_filtered(&rows, context)?).map(Some)
     }
 
     /// Its scores of every node.
