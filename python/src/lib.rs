@@ -9,6 +9,7 @@ mod evaluation;
 mod graph;
 mod model;
 mod panics;
+mod relearn;
 mod search;
 mod settings;
 mod targets;
@@ -23,6 +24,8 @@ mod _gfgcn {
     use crate::evaluation::evaluate;
     #[pymodule_export]
     use crate::model::{Model, filter, fit};
+    #[pymodule_export]
+    use crate::relearn::{forget, update};
     #[pymodule_export]
     use crate::search::search;
     #[pymodule_export]

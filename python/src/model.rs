@@ -12,6 +12,7 @@ use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
+use gfgcn::training::Recipe;
 use gfgcn::{Classifier, Ridge};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyFileExistsError;
@@ -40,17 +41,26 @@ pub(crate) fn predicted<'py>(
     py: Python<'py>,
     predictions: &Predictions,
 ) -> PyResult<Predicted<'py>> {
-    let nodes = 0..predictions.nodes();
+    let all: Vec<usize> = (0..predictions.nodes()).collect();
+    predicted_nodes(py, predictions, &all)
+}
+
+/// The same of the nodes that were asked for, in their order.
+fn predicted_nodes<'py>(
+    py: Python<'py>,
+    predictions: &Predictions,
+    nodes: &[usize],
+) -> PyResult<Predicted<'py>> {
     let decoded = match predictions.kind() {
         TargetKind::Classes => {
-            let classes = nodes.map(|node| i64::from(predictions.class(node)));
+            let classes = nodes.iter().map(|&node| i64::from(predictions.class(node)));
             Some(classes.collect::<Vec<i64>>().into_pyarray(py).into_any())
         }
         TargetKind::Sets => {
             let mut labels = Matrix::<u8>::zeros(nodes.len(), predictions.classes().len());
-            for node in nodes {
+            for (row, &node) in nodes.iter().enumerate() {
                 let own = predictions.labels(node);
-                own.into_iter().for_each(|label| labels[(node, label as usize)] = 1);
+                own.into_iter().for_each(|label| labels[(row, label as usize)] = 1);
             }
             Some(array(py, labels)?.into_any())
         }
@@ -62,7 +72,7 @@ pub(crate) fn predicted<'py>(
 
 /// Trains on some nodes, chooses λ on others where that was asked for, and predicts every node.
 #[pyfunction]
-#[pyo3(signature = (dataset, design, ridge, objective, train, validation, threads=0))]
+#[pyo3(signature = (dataset, design, ridge, objective, train, validation, keep=false, threads=0))]
 #[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -72,6 +82,7 @@ pub(crate) fn fit<'py>(
     objective: ObjectiveSettings,
     train: PyReadonlyArray1<'py, i64>,
     validation: PyReadonlyArray1<'py, i64>,
+    keep: bool,
     threads: usize,
 ) -> PyResult<(Model, Predicted<'py>)> {
     let data = &dataset.dataset;
@@ -83,7 +94,10 @@ pub(crate) fn fit<'py>(
     let split = Split::new(data.nodes(), nodes(&train), nodes(&validation), Vec::new());
     let split = split.map_err(raise)?;
     let (model, predictions) = work::run(py, threads, |context| {
-        let model = classifier.fit(data, &split, context)?;
+        let model = match keep {
+            true => Recipe::from(classifier).fit(data, &split, context)?,
+            false => classifier.fit(data, &split, context)?,
+        };
         let predictions = model.predict(data, context)?;
         Ok((model, predictions))
     })?;
@@ -121,16 +135,29 @@ fn rows(array: &PyReadonlyArray2<'_, f64>) -> Vec<Vec<f64>> {
 
 #[pymethods]
 impl Model {
-    /// Predicts every node of a graph.
-    #[pyo3(signature = (dataset, threads=0))]
+    /// Predicts every node of a graph, or some of them.
+    #[pyo3(signature = (dataset, nodes=None, threads=0))]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         dataset: &Dataset,
+        nodes: Option<PyReadonlyArray1<'py, i64>>,
         threads: usize,
     ) -> PyResult<Predicted<'py>> {
-        let predict = |context: &_| self.model.predict(&dataset.dataset, context);
-        predicted(py, &work::run(py, threads, predict)?)
+        let data = &dataset.dataset;
+        match nodes.map(|part| crate::arrays::nodes(&part)) {
+            Some(nodes) => {
+                let predict = |context: &_| self.model.predict_nodes(data, &nodes, context);
+                predicted_nodes(py, &work::run(py, threads, predict)?, &nodes)
+            }
+            None => predicted(py, &work::run(py, threads, |c| self.model.predict(data, c))?),
+        }
+    }
+
+    /// Whether it can learn more and forget.
+    #[getter]
+    fn keeps_training(&self) -> bool {
+        self.model.training().is_some()
     }
 
     /// The probabilities of classes or labels by their scores, nodes × names.

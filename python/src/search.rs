@@ -14,7 +14,8 @@ use pyo3::types::{PyDict, PyList};
 
 /// Chooses everything on some nodes by exact leave-one-out: the model, its predictions of every node, and what was found.
 #[pyfunction]
-#[pyo3(signature = (dataset, normalization, fit_intercept, objective, train, threads=0))]
+#[pyo3(signature = (dataset, normalization, fit_intercept, objective, train, keep=false, threads=0))]
+#[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn search<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -22,6 +23,7 @@ pub(crate) fn search<'py>(
     fit_intercept: bool,
     objective: ObjectiveSettings,
     train: PyReadonlyArray1<'py, i64>,
+    keep: bool,
     threads: usize,
 ) -> PyResult<(Model, Predicted<'py>, Bound<'py, PyDict>)> {
     let data = &dataset.dataset;
@@ -33,7 +35,10 @@ pub(crate) fn search<'py>(
     };
     let split = Split::new(data.nodes(), nodes(&train), Vec::new(), Vec::new()).map_err(raise)?;
     let (tuned, predictions) = work::run(py, threads, |context| {
-        let tuned = search.run(data, &split, context)?;
+        let tuned = match keep {
+            true => search.run_keeping(data, &split, context)?,
+            false => search.run(data, &split, context)?,
+        };
         let predictions = tuned.model.predict(data, context)?;
         Ok((tuned, predictions))
     })?;

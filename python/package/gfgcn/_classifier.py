@@ -8,13 +8,13 @@ import numpy as np
 
 from . import _inputs
 from ._estimator import UNCHANGED
+from ._changes import Changeable
 from ._gfgcn import Model
-from ._learner import Learner
 from ._settings import number
 from ._types import Array
 
 
-class GradientFreeClassifier(Learner):
+class GradientFreeClassifier(Changeable):
     """Classifies the nodes of a graph in closed form.
 
     Without parameters it searches, as the command line's ``gfgcn fit`` does: what could say something about the nodes
@@ -60,6 +60,9 @@ class GradientFreeClassifier(Learner):
         The metric by which everything is chosen, by scikit-learn's name or the command line's: "accuracy" (default),
         "balanced_accuracy", "f1_macro", "roc_auc", "average_precision"; of label sets "f1_micro" (default), "f1_macro",
         "roc_auc", "average_precision".
+    keep_training : bool
+        Whether what ``partial_fit`` and ``forget`` need is kept: the labels and the filtered features of all nodes, which a file of
+        the model then holds, too; and the training graph, until it is pickled.
 
     Attributes
     ----------
@@ -74,6 +77,8 @@ class GradientFreeClassifier(Learner):
     intercept_ : array (1 or classes,), of one model with a linear kernel
     n_features_in_, feature_names_in_ : as in scikit-learn
     nodes_ : list of the nodes of a networkx graph, in the order of the predictions
+    changes_ : dict, what the last ``partial_fit`` or ``forget`` changed
+    receipt_ : dict, what the last ``forget`` removed, and how it was checked
 
     Examples
     --------
@@ -104,6 +109,7 @@ class GradientFreeClassifier(Learner):
         design: str = "auto",
         class_weight: str | dict[Any, float] | None = None,
         scoring: str | None = None,
+        keep_training: bool = False,
     ) -> None:
         self.filter = filter
         self.depth = depth
@@ -118,6 +124,7 @@ class GradientFreeClassifier(Learner):
         self.design = design
         self.class_weight = class_weight
         self.scoring = scoring
+        self.keep_training = keep_training
 
     def fit(
         self, X: Any, y: Any = None, adjacency: Any = None, *, directed: bool | None = None, validation: Any = None
@@ -152,6 +159,8 @@ class GradientFreeClassifier(Learner):
 
     def _remember_targets(self, targets: _inputs.Targets) -> None:
         names = targets.names
+        if isinstance(targets, _inputs.Labels):
+            self._class_of: dict[str, Any] = dict(zip(names, targets.classes))
         places = [names.index(name) for name in self._model.classes]
         if isinstance(targets, _inputs.LabelSets):
             self.classes_: Array = targets.classes
@@ -159,14 +168,34 @@ class GradientFreeClassifier(Learner):
         elif isinstance(targets, _inputs.Labels):
             self.classes_, self._sets = targets.classes[places], None
 
+    def _engine(self, targets: Any) -> Any:
+        if isinstance(targets, _inputs.LabelSets):
+            return targets.engine()
+        known = {label: name for name, label in self._class_of.items()}
+        names = [known.get(label, name) for label, name in zip(targets.classes, targets.names)]
+        self._class_of.update(zip(names, targets.classes))
+        return targets.codes, names
+
+    def _remember_changes(self, targets: Any) -> None:
+        names = self._model.classes
+        if self._sets is not None:
+            known = [str(label) for label in self.classes_] if targets is None else targets.names
+            self._sets = ([known.index(name) for name in names], self._sets[1])
+            return
+        self.classes_ = np.asarray([self._class_of[name] for name in names])
+
     def _class_weights(self, targets: _inputs.Targets) -> Any:
         return _inputs.class_weights(self.class_weight, targets)
 
-    def predict(self, X: Any = None, adjacency: Any = None, *, directed: bool | None = None) -> Array:
+    def predict(
+        self, X: Any = None, adjacency: Any = None, *, directed: bool | None = None, nodes: Any = None
+    ) -> Array:
         """The class of every node, or a matrix of 0 and 1 for label sets: of the training graph, or of another one with the
         same features.
 
-        What was learnt from who is linked to whom says nothing about other nodes; such a model refuses them.
+        What was learnt from who is linked to whom says nothing about other nodes; such a model refuses them. ``nodes`` (numbers,
+        names in a networkx graph, or a mask) asks for some nodes only, in that order, which costs what is around them and not
+        the whole graph.
 
         >>> import numpy as np
         >>> from gfgcn import GradientFreeClassifier
@@ -174,7 +203,7 @@ class GradientFreeClassifier(Learner):
         >>> model.predict(np.array([[0.1, 0.9], [0.8, 0.2]]))
         array(['b', 'a'], dtype='<U1')
         """
-        return self._decoded(self._predicted(X, adjacency, directed).decoded)
+        return self._decoded(self._predicted(X, adjacency, directed, nodes).decoded)
 
     def _decoded(self, decoded: Array) -> Array:
         if self._sets is None:
@@ -306,6 +335,7 @@ class GradientFreeClassifier(Learner):
 
     def _name(self, model: Model) -> None:
         self.classes_ = _classes(model.classes)
+        self._class_of = dict(zip(model.classes, self.classes_))
         sets = model.kind == "sets"
         self._sets = (list(range(len(model.classes))), np.dtype(np.int64)) if sets else None
         if isinstance(self.class_weight, list):
@@ -313,7 +343,7 @@ class GradientFreeClassifier(Learner):
             self.class_weight = {by_name.get(name, name): weight for name, weight in self.class_weight}
 
     _routed = {
-        **Learner._routed,
+        **Changeable._routed,
         "decision_function": ("adjacency", "directed"),
         "predict_proba": ("adjacency", "directed"),
     }

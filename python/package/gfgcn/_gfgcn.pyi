@@ -5,7 +5,7 @@ from typing import Any, Sequence, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dataset", "Model", "__version__", "check", "evaluate", "filter", "fit", "search"]
+__all__ = ["Dataset", "Model", "__version__", "check", "evaluate", "filter", "fit", "forget", "search", "update"]
 
 __version__: str
 
@@ -52,7 +52,11 @@ class Dataset:
 
 @final
 class Model:
-    def predict(self, dataset: Dataset, threads: int = 0) -> _Predicted: ...
+    def predict(
+        self, dataset: Dataset, nodes: NDArray[np.int64] | None = None, threads: int = 0
+    ) -> _Predicted: ...
+    @property
+    def keeps_training(self) -> bool: ...
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def sets(self, scores: NDArray[np.float64], coverage: float) -> NDArray[np.bool_]: ...
     def intervals(
@@ -88,14 +92,26 @@ def fit(
     objective: dict[str, Any],
     train: NDArray[np.int64],
     validation: NDArray[np.int64],
+    keep: bool = False,
     threads: int = 0,
 ) -> tuple[Model, _Predicted]: ...
+def update(
+    model: Model, dataset: Dataset, targets: tuple[Any, list[str]] | None = None, threads: int = 0
+) -> tuple[Model, Dataset, _Predicted, dict[str, Any]]: ...
+def forget(
+    model: Model,
+    dataset: Dataset,
+    forgotten: tuple[NDArray[np.int64], bool] | NDArray[np.int64],
+    verify: bool = True,
+    threads: int = 0,
+) -> tuple[tuple[Model, Dataset, _Predicted, dict[str, Any]], str]: ...
 def search(
     dataset: Dataset,
     normalization: str,
     fit_intercept: bool,
     objective: dict[str, Any],
     train: NDArray[np.int64],
+    keep: bool = False,
     threads: int = 0,
 ) -> tuple[Model, _Predicted, dict[str, Any]]: ...
 def filter(dataset: Dataset, design: dict[str, Any] | str, threads: int = 0) -> NDArray[np.float32]: ...

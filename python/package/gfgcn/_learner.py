@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _inputs
 from ._estimator import UNCHANGED, Estimator, not_fitted_error, warn
-from ._gfgcn import Model, fit, search
+from ._gfgcn import Dataset, Model, fit, search
 from ._results import Results
 from ._settings import PLAIN, USUAL_METRIC, flag, plain_settings, scoring_settings, threads
 from ._types import Array
@@ -63,6 +63,24 @@ class Predicted(NamedTuple):
     scores: Array
     nodes: list[Any] | None
 
+    def of(self, nodes: Any) -> Predicted:
+        """Of some of these nodes."""
+        asked = node_numbers(nodes, self.nodes, len(self.scores))
+        decoded = None if self.decoded is None else self.decoded[asked]
+        names = [int(k) if self.nodes is None else self.nodes[k] for k in asked]
+        return Predicted(decoded, self.scores[asked], names)
+
+
+def node_numbers(nodes: Any, names: list[Any] | None, rows: int) -> Array:
+    """The numbers of nodes that are given by name where they have names, by number or by a mask."""
+    if names is not None and not (isinstance(nodes, np.ndarray) and nodes.dtype == bool):
+        place = {name: k for k, name in enumerate(names)}
+        strangers = [node for node in nodes if node not in place]
+        if strangers:
+            raise ValueError(f"there is no node {strangers[0]!r} in the graph")
+        nodes = [place[node] for node in nodes]
+    return _inputs.part(np.asarray(nodes, dtype=np.int64) if len(nodes) == 0 else nodes, rows, "given")
+
 
 class Learner(Estimator):
     """A graph, features and something that is known of some nodes: the rest of it is predicted."""
@@ -73,8 +91,9 @@ class Learner(Estimator):
     scoring: str | None
     n_jobs: int | None
     lam: str | float | None
+    keep_training: bool
 
-    def _learn(self, given: _inputs.Given, validation: Any) -> _inputs.Checked:
+    def _learn(self, given: _inputs.Given, validation: Any, keep: bool | None = None) -> _inputs.Checked:
         """Searches, or trains the model that the parameters ask for; predicts every node on the way."""
         if given.y is None:
             raise ValueError(
@@ -82,6 +101,7 @@ class Learner(Estimator):
             )
         params = self.get_params()
         plain, scoring = plain_settings(params), scoring_settings(self.scoring)
+        keep = flag("keep_training", self.keep_training) if keep is None else keep
         checked = _inputs.check(given, self._kind, hints=True)
         objective = {"metric": scoring.metric, "class_weight": self._class_weights(checked.targets)}
         chooses = self._validation_nodes(given, validation, checked.rows)
@@ -94,19 +114,24 @@ class Learner(Estimator):
         found = None
         if plain is None:
             intercept = flag("fit_intercept", params.get("fit_intercept", False))
-            outcome = search(data, params["normalization"], intercept, objective, train, workers)
+            outcome = search(data, params["normalization"], intercept, objective, train, keep, workers)
             model, (decoded, scores, _), report = outcome
             found = Found.read(report, scoring.sign)
         else:
-            model, (decoded, scores, _) = fit(data, *plain, objective, train, chooses, workers)
+            model, (decoded, scores, _) = fit(data, *plain, objective, train, chooses, keep, workers)
         self._remember_features(checked.table.columns, checked.table.names)
         self._model, self._found, self._sign = model, found, scoring.sign
         self._training_graph: Predicted | None = Predicted(decoded, scores, checked.graph.nodes)
         self._graph_had: tuple[bool, bool | None, int | None]
         self._graph_had = (given.adjacency is not None, checked.graph.directed, checked.rows)
+        self._data: Dataset | None = data if keep else None
         self._remember_nodes(checked.graph.nodes)
         self._remember_targets(checked.targets)
         return checked
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The training graph is not part of a model; what was predicted of it is.
+        return {**self.__dict__, **({"_data": None} if "_data" in self.__dict__ else {})}
 
     def _class_weights(self, targets: _inputs.Targets) -> Any:
         """As the engine reads them."""
@@ -132,15 +157,27 @@ class Learner(Estimator):
         elif hasattr(self, "nodes_"):
             del self.nodes_
 
-    def _predicted(self, X: Any, adjacency: Any, directed: Any) -> Predicted:
-        """Of the training graph, or of another one."""
+    def _predicted(self, X: Any, adjacency: Any, directed: Any, nodes: Any = None) -> Predicted:
+        """Of the training graph, or of another one; of every node, or of some."""
         self._check_is_fitted()
+        workers = threads(self.n_jobs)
         if X is None and adjacency is None:
             if self._training_graph is None:
                 raise not_fitted_error()(
                     "the training graph is not part of a model file; pass X and adjacency to predict"
                 )
-            return self._training_graph
+            return self._training_graph if nodes is None else self._training_graph.of(nodes)
+        checked = self._other_data(X, adjacency, directed)
+        names = checked.graph.nodes
+        if nodes is None:
+            decoded, scores, _ = self._model.predict(checked.dataset(workers), None, workers)
+            return Predicted(decoded, scores, names)
+        asked = node_numbers(nodes, names, checked.rows)
+        decoded, scores, _ = self._model.predict(checked.dataset(workers), asked, workers)
+        return Predicted(decoded, scores, [int(k) if names is None else names[k] for k in asked])
+
+    def _other_data(self, X: Any, adjacency: Any, directed: Any, new_features: bool = False) -> _inputs.Checked:
+        """A graph like the one of ``fit``, without labels; with the same features unless new ones may come."""
         if X is None and self.n_features_in_:
             raise ValueError("a graph was passed without the features of its nodes: X")
         had_edges, was_directed, rows = self._graph_had
@@ -159,10 +196,9 @@ class Learner(Estimator):
             given.directed = was_directed
         given.rows_before = rows
         checked = _inputs.check(given)
-        self._check_features(checked.table.columns, checked.table.names)
-        workers = threads(self.n_jobs)
-        decoded, scores, _ = self._model.predict(checked.dataset(workers), workers)
-        return Predicted(decoded, scores, checked.graph.nodes)
+        if not new_features:
+            self._check_features(checked.table.columns, checked.table.names)
+        return checked
 
     @property
     def lam_(self) -> float:
@@ -221,7 +257,7 @@ class Learner(Estimator):
     def save(self, path: str | os.PathLike[str], overwrite: bool = True) -> None:
         """Writes the model to a file that ``load`` and the command line ``gfgcn predict`` read.
 
-        Holds what is needed to predict, not the training graph.
+        Holds what is needed to predict, and with ``keep_training`` to learn more and forget, not the training graph.
         """
         self._check_is_fitted()
         self._model.save(path, overwrite)
@@ -243,9 +279,11 @@ class Learner(Estimator):
             del params["scoring"]
         usual = {name: value for name, value in PLAIN.items() if name != "filter"}
         known = cls._defaults()
+        params["keep_training"] = model.keeps_training
         loaded = cls(**{k: v for k, v in params.items() if k in known and (k not in usual or usual[k] != v)})
         loaded._remember_features(model.features, model.feature_names)
         loaded._model, loaded._found, loaded._sign, loaded._training_graph = model, None, 1.0, None
+        loaded._data = None
         loaded._graph_had = (False, None, None)
         loaded._name(model)
         return loaded
@@ -256,7 +294,7 @@ class Learner(Estimator):
 
     _routed = {
         "fit": ("adjacency", "directed", "validation"),
-        "predict": ("adjacency", "directed"),
+        "predict": ("adjacency", "directed", "nodes"),
         "score": ("adjacency", "directed", "mask"),
     }
 
@@ -266,9 +304,11 @@ class Learner(Estimator):
         """Whether a pipeline passes a graph on to ``fit``, with scikit-learn's metadata routing."""
         return self._set_request("fit", adjacency=adjacency, directed=directed, validation=validation)
 
-    def set_predict_request(self: Self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED) -> Self:
+    def set_predict_request(
+        self: Self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED, nodes: Any = UNCHANGED
+    ) -> Self:
         """Whether a pipeline passes a graph on to ``predict``."""
-        return self._set_request("predict", adjacency=adjacency, directed=directed)
+        return self._set_request("predict", adjacency=adjacency, directed=directed, nodes=nodes)
 
     def set_score_request(
         self: Self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED, mask: Any = UNCHANGED

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from . import _inputs
+from ._changes import Changeable
 from ._gfgcn import Model
-from ._learner import Learner
 from ._settings import number
 from ._types import Array
 
 
-class GradientFreeRegressor(Learner):
+class GradientFreeRegressor(Changeable):
     """Predicts numbers of the nodes of a graph in closed form.
 
     As :class:`GradientFreeClassifier`: without parameters it searches, with any of them it is one model. Constants are always
@@ -25,6 +25,8 @@ class GradientFreeRegressor(Learner):
         As of :class:`GradientFreeClassifier`.
     scoring : str, optional
         The metric by which everything is chosen: "r2" (default) or "neg_mean_absolute_error".
+    keep_training : bool
+        As of :class:`GradientFreeClassifier`.
 
     Attributes
     ----------
@@ -62,6 +64,7 @@ class GradientFreeRegressor(Learner):
         *,
         design: str = "auto",
         scoring: str | None = None,
+        keep_training: bool = False,
     ) -> None:
         self.filter = filter
         self.depth = depth
@@ -74,6 +77,7 @@ class GradientFreeRegressor(Learner):
         self.n_jobs = n_jobs
         self.design = design
         self.scoring = scoring
+        self.keep_training = keep_training
 
     def fit(
         self, X: Any, y: Any = None, adjacency: Any = None, *, directed: bool | None = None, validation: Any = None
@@ -98,9 +102,14 @@ class GradientFreeRegressor(Learner):
     def _remember_targets(self, targets: _inputs.Targets) -> None:
         self._flat = isinstance(targets, _inputs.Values) and targets.flat
 
-    def predict(self, X: Any = None, adjacency: Any = None, *, directed: bool | None = None) -> Array:
-        """The values of every node, as y had them: of the training graph, or of another one with the same features."""
-        return self._shaped(self._predicted(X, adjacency, directed).scores)
+    def predict(
+        self, X: Any = None, adjacency: Any = None, *, directed: bool | None = None, nodes: Any = None
+    ) -> Array:
+        """The values of every node, as y had them: of the training graph, or of another one with the same features.
+
+        ``nodes`` asks for some nodes only, as of :meth:`GradientFreeClassifier.predict`.
+        """
+        return self._shaped(self._predicted(X, adjacency, directed, nodes).scores)
 
     def _shaped(self, values: Array) -> Array:
         return values.flatten() if self._flat else values.copy()

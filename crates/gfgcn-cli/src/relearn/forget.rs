@@ -1,16 +1,15 @@
 //! `gfgcn forget`: a model without labels, nodes or edges it was trained on.
 
-use super::receipt::{Check, Receipt, Removed};
-use super::{Models, Outcome};
+use super::{Models, Outcome, receipt};
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::source::{NamedSource, check_output};
 use crate::{Global, interrupt, shown};
 use clap::Args;
+use gfgcn::Result;
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
-use gfgcn::training::{Recipe, Relearnt, Removal};
-use gfgcn::{Error, Result};
+use gfgcn::training::{Check, Receipt, Removal};
 use gfgcn_data::{read_edges, read_nodes};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -74,10 +73,10 @@ impl What {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let Arguments { models, source, what, receipt, no_verify } = arguments;
+    let Arguments { models, source, what, receipt: wanted, no_verify } = arguments;
     let inputs = [source.path(), what.path()];
     models.check(&inputs)?;
-    let path = receipt.clone().unwrap_or_else(|| beside(&models.output));
+    let path = wanted.clone().unwrap_or_else(|| beside(&models.output));
     let read: Vec<PathBuf> =
         inputs.iter().chain([&models.model.as_path()]).map(|path| path.to_path_buf()).collect();
     check_output(&path, models.force, &read)?;
@@ -90,12 +89,15 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let outcome = Outcome::new(&relearnt, start.elapsed());
     let check = match no_verify {
         true => Check::None,
-        false => verify(&relearnt, output)?,
+        false => {
+            let verify = |context: &Context| relearnt.verify(context);
+            progress::show(output, "training from scratch", Unit::Time, verify)?
+        }
     };
-    let receipt = Receipt::new(&model, &relearnt, Removed::new(&removal, &dataset), check);
+    let receipt = Receipt::new(&model, &dataset, &removal, &relearnt, check);
     {
         let _uninterrupted = interrupt::writing();
-        receipt.save(&path, models.force)?;
+        receipt::save(&receipt, &path, models.force)?;
         relearnt.model.save(&models.output, models.force)?;
     }
     if !models.in_place() {
@@ -106,24 +108,6 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let (model, path) = (shown::path(&models.output), shown::path(&path));
     let report = Report { model, receipt: path, checked: check, outcome };
     output.report(&report, Report::text)
-}
-
-/// Whether training from scratch gives the same.
-fn verify(relearnt: &Relearnt, output: &Output) -> anyhow::Result<Check> {
-    let recipe = relearnt.model.training().map(|training| training.recipe());
-    if matches!(recipe, Some(Recipe::Searched(_))) {
-        return Ok(Check::FromScratch);
-    }
-    let verify = |context: &Context| relearnt.verify(context);
-    match progress::show(output, "training from scratch", Unit::Time, verify)? {
-        true => Ok(Check::Identical),
-        false => Err(Error::Data(
-            "the result is not the model that training from scratch gives, so nothing was written; this is a defect of gfgcn, please \
-             report it"
-                .into(),
-        )
-        .into()),
-    }
 }
 
 fn beside(model: &Path) -> PathBuf {

@@ -1,7 +1,7 @@
 //! What changes, and the model after it.
 
 use super::rows::{Renewal, Renewed, Stale};
-use super::{Recipe, Taught, Training};
+use super::{Check, Recipe, Taught, Training};
 use crate::context::Context;
 use crate::data::{Dataset, Targets};
 use crate::error::{Error, Result};
@@ -53,16 +53,26 @@ pub struct Changes {
 }
 
 impl Relearnt {
-    /// Trains from scratch on what there is now, and says whether that gives [the same model](Model::is_same_as).
+    /// Trains from scratch on what there is now, and says whether that gives [the same model](Model::is_same_as). A model that
+    /// is searched for was trained from scratch, and is not searched for once more.
     ///
     /// # Errors
-    /// As [`Recipe::fit`].
-    pub fn verify(&self, context: &Context) -> Result<bool> {
+    /// As [`Recipe::fit`], or that the models differ, which is a defect of the program.
+    pub fn verify(&self, context: &Context) -> Result<Check> {
         let training = self.model.kept_training()?;
+        if matches!(training.recipe, Recipe::Searched(_)) {
+            return Ok(Check::FromScratch);
+        }
         let (train, validation) = (training.training_nodes(), training.validation.clone());
         let split = Split::new(self.dataset.nodes(), train, validation, Vec::new())?;
         let scratch = training.recipe.fit(&self.dataset, &split, context)?;
-        Ok(scratch.is_same_as(&self.model))
+        match scratch.is_same_as(&self.model) {
+            true => Ok(Check::Identical),
+            false => Err(Error::Data(
+                "the result is not the model that training from scratch gives; this is a defect of gfgcn, please report it"
+                    .into(),
+            )),
+        }
     }
 }
 

@@ -28,10 +28,12 @@
 
 mod change;
 mod file;
+mod receipt;
 mod rows;
 
 pub use change::{Changes, Relearnt, Removal};
 pub(crate) use file::{TrainingHeader, read_training, training_tensors};
+pub use receipt::{Check, Receipt, Removed, RemovedEdge, State};
 
 use crate::classifier::Classifier;
 use crate::context::Context;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,10 @@ class Labels:
     def known(self) -> Array:
         """A mask of the nodes that have a label."""
         return self.codes >= 0
+
+    def only(self, part: Array) -> Labels:
+        """What is known of a part of the nodes."""
+        return replace(self, codes=np.where(part, self.codes, -1))
 
     def engine(self) -> tuple[Array, list[str]]:
         """As the engine reads them."""

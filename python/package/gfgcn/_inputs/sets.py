@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ class LabelSets:
     def known(self) -> Array:
         """A mask of the nodes whose labels are known."""
         return np.asarray((self.matrix >= 0).all(axis=1))
+
+    def only(self, part: Array) -> LabelSets:
+        """What is known of a part of the nodes."""
+        return replace(self, matrix=np.where(part[:, None], self.matrix, -1).astype(self.matrix.dtype))
 
     def engine(self) -> tuple[Array, list[str]]:
         """As the engine reads them."""

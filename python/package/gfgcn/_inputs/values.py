@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,10 @@ class Values:
     def known(self) -> Array:
         """A mask of the nodes whose values are known."""
         return np.asarray(~np.isnan(self.matrix).any(axis=1))
+
+    def only(self, part: Array) -> Values:
+        """What is known of a part of the nodes."""
+        return replace(self, matrix=np.where(part[:, None], self.matrix, np.nan))
 
     def engine(self) -> tuple[Array, list[str]]:
         """As the engine reads them."""

@@ -1,0 +1,195 @@
+"""Learning more and forgetting, exactly."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _inputs
+from ._estimator import UNCHANGED
+from ._gfgcn import Dataset, forget, update
+from ._learner import Learner, Predicted, node_numbers
+from ._settings import flag, threads
+from ._types import Array
+
+Self = TypeVar("Self", bound="Changeable")
+
+
+class Changeable(Learner):
+    """A learner that was fitted with ``keep_training=True`` can be changed: the result is what fitting all of it anew gives."""
+
+    changes_: dict[str, Any]
+    receipt_: dict[str, Any]
+
+    def partial_fit(
+        self: Self, X: Any = None, y: Any = None, adjacency: Any = None, *, directed: bool | None = None
+    ) -> Self:
+        """Learns new and corrected labels, and the graph as it is now.
+
+        The result is what ``fit`` on everything known so far gives, λ and classes included, to the last bit; new labels
+        need no filtering. ``changes_`` says what has changed.
+
+        Parameters
+        ----------
+        X, adjacency, directed
+            The data as they are now, with new nodes after those that were there; None for the training graph. Labels that come
+            with a dataset are learnt, too, as far as they are in its ``train_mask``.
+        y : as of ``fit``, or dict from node to label, optional
+            What is new, or corrected: nodes that it says nothing about stay as they are known.
+
+        >>> import numpy as np
+        >>> from gfgcn import GradientFreeClassifier
+        >>> path = np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])
+        >>> model = GradientFreeClassifier("sgc", depth=2, keep_training=True)
+        >>> model = model.fit(np.eye(6), [0, -1, -1, -1, -1, 1], adjacency=path)
+        >>> model.partial_fit(y={3: 0}).predict()
+        array([0, 0, 0, 0, 1, 1])
+        """
+        if not self.__sklearn_is_fitted__():
+            self._learn(_inputs.unpack(X, y, adjacency, directed), None, keep=True)
+            return self
+        workers, kind = threads(self.n_jobs), self._kind
+        if X is None and adjacency is None:
+            data, names, rows = self._kept_data(), self._node_names(), self._kept_rows()
+            given = _inputs.Given(None, y)
+        else:
+            checked = self._other_data(X, adjacency, directed, new_features=True)
+            data, names, rows = checked.dataset(workers), checked.graph.nodes, checked.rows
+            given = _inputs.unpack(X, y, adjacency, directed)
+            self._remember_features(checked.table.columns, checked.table.names)
+        targets = None
+        if given.y is not None:
+            by_number = isinstance(given.y, dict) and names is None
+            targets = _inputs.targets(given, kind, rows, list(range(rows)) if by_number else names)
+            if given.train is not None:
+                targets = targets.only(_inputs.mask(given.train, rows, "training"))
+        changed = update(self._model, data, None if targets is None else self._engine(targets), workers)
+        self._change(*changed, names=names, targets=targets)
+        return self
+
+    def forget(
+        self: Self,
+        X: Any = None,
+        adjacency: Any = None,
+        *,
+        labels_of: Any = None,
+        nodes: Any = None,
+        edges: Any = None,
+        directed: bool | None = None,
+        verify: bool = True,
+    ) -> Self:
+        """Forgets labels, nodes or edges: the result is what ``fit`` without them gives, λ and classes included.
+
+        ``receipt_`` says what was removed, the hashes before and after, and how it was checked that nothing is left.
+
+        Parameters
+        ----------
+        X, adjacency, directed
+            The data that the model was fitted on, or None for the training graph. A loaded model does not have it.
+        labels_of : node numbers, names in a networkx graph, or a mask, optional
+            Nodes whose labels or values are forgotten; they stay in the graph.
+        nodes : the same, optional
+            Nodes that are forgotten with their edges, features and labels. The others move up.
+        edges : array (2, edges), or list of pairs, optional
+        verify : bool
+            Whether a model is fitted from scratch beside it, and compared.
+
+        >>> import numpy as np
+        >>> from gfgcn import GradientFreeClassifier
+        >>> path = np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])
+        >>> model = GradientFreeClassifier("sgc", depth=2, keep_training=True)
+        >>> model = model.fit(np.eye(6), [0, 0, -1, -1, 1, 1], adjacency=path)
+        >>> model.forget(nodes=[0]).predict()
+        array([0, 0, 1, 1, 1])
+        >>> model.receipt_["check"]
+        'identical'
+        """
+        self._check_is_fitted()
+        given = {"labels_of": labels_of, "nodes": nodes, "edges": edges}
+        chosen = [name for name, value in given.items() if value is not None]
+        if len(chosen) != 1:
+            raise ValueError(f"forget needs one of labels_of, nodes and edges, but got {' and '.join(chosen) or 'none'}")
+        workers = threads(self.n_jobs)
+        if X is None and adjacency is None:
+            data, names, rows = self._kept_data(), self._node_names(), self._kept_rows()
+        else:
+            checked = self._other_data(X, adjacency, directed)
+            data, names, rows = checked.dataset(workers), checked.graph.nodes, checked.rows
+        gone = None
+        forgotten: Any
+        if edges is not None:
+            forgotten = _pairs(edges, names, rows)
+        else:
+            numbers = node_numbers(labels_of if nodes is None else nodes, names, rows)
+            forgotten = (numbers, nodes is not None)
+            gone = numbers if nodes is not None else None
+        changed, receipt = forget(self._model, data, forgotten, flag("verify", verify), workers)
+        if names is not None and gone is not None:
+            out = set(gone.tolist())
+            names = [name for k, name in enumerate(names) if k not in out]
+        self._change(*changed, names=names, targets=None)
+        self.receipt_ = json.loads(receipt)
+        return self
+
+    def _change(
+        self, model: Any, data: Dataset, predicted: Any, changes: dict[str, Any], *, names: Any, targets: Any
+    ) -> None:
+        """Becomes the changed model."""
+        decoded, scores, _ = predicted
+        self._model, self._data, self._found = model, data, None
+        self._training_graph = Predicted(decoded, scores, names)
+        self._graph_had = (self._graph_had[0], self._graph_had[1], len(scores))
+        self._remember_features(model.features, model.feature_names)
+        self._remember_nodes(names)
+        self._remember_changes(targets)
+        self.changes_ = changes
+
+    def _engine(self, targets: Any) -> Any:
+        """New targets as the engine reads them, under the names that the model has for them."""
+        return targets.engine()
+
+    def _remember_changes(self, targets: Any) -> None:
+        """How the predictions of a changed model become what y was."""
+
+    def _kept_data(self) -> Dataset:
+        if self._data is None:
+            raise ValueError(
+                "the training graph is not part of a model that was not fitted with keep_training=True, nor of a loaded or pickled "
+                "one; pass X and adjacency"
+            )
+        return self._data
+
+    def _node_names(self) -> list[Any] | None:
+        return None if self._training_graph is None else self._training_graph.nodes
+
+    def _kept_rows(self) -> int:
+        return 0 if self._training_graph is None else len(self._training_graph.scores)
+
+    _routed = {**Learner._routed, "partial_fit": ("adjacency", "directed")}
+
+    def set_partial_fit_request(self: Self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED) -> Self:
+        """Whether a pipeline passes a graph on to ``partial_fit``."""
+        return self._set_request("partial_fit", adjacency=adjacency, directed=directed)
+
+
+def _pairs(edges: Any, names: list[Any] | None, rows: int) -> Array:
+    """Edges as an array (2, edges) of node numbers."""
+    if names is not None:
+        place = {name: k for k, name in enumerate(names)}
+        strangers = [end for edge in edges for end in edge if end not in place]
+        if strangers:
+            raise ValueError(f"there is no node {strangers[0]!r} in the graph")
+        edges = [[place[source], place[target]] for source, target in edges]
+    pairs = np.asarray(edges)
+    if pairs.ndim == 2 and pairs.shape[0] != 2 and pairs.shape[1] == 2:
+        pairs = pairs.T
+    elif not isinstance(edges, np.ndarray) and pairs.shape == (2, 2):
+        pairs = pairs.T  # a list of two pairs
+    if pairs.ndim != 2 or pairs.shape[0] != 2 or pairs.dtype.kind not in "iu":
+        raise ValueError("edges are an array (2, edges) of node numbers, or a list of pairs")
+    outside = pairs[(pairs < 0) | (pairs >= rows)]
+    if outside.size:
+        raise ValueError(f"an edge names node {outside[0]}, but the nodes are 0 to {rows - 1}")
+    return np.ascontiguousarray(pairs, dtype=np.int64)

@@ -1,0 +1,106 @@
+//! Learning more and forgetting.
+
+use crate::arrays::nodes;
+use crate::dataset::Dataset;
+use crate::errors::raise;
+use crate::model::{Model, Predicted, predicted};
+use crate::targets::GivenTargets;
+use crate::work;
+use gfgcn::context::Context;
+use gfgcn::graph::EdgeSet;
+use gfgcn::training::{Changes, Check, Receipt, Relearnt, Removal};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The new model, the data it is trained on, what it predicts of them, and what has changed.
+pub(crate) type Changed<'py> = (Model, Dataset, Predicted<'py>, Bound<'py, PyDict>);
+
+/// What is to be forgotten.
+#[derive(FromPyObject)]
+pub(crate) enum Forgotten<'py> {
+    /// Numbers of nodes, and whether the nodes themselves are.
+    Nodes((PyReadonlyArray1<'py, i64>, bool)),
+    /// Edges, 2 × their number.
+    Edges(PyReadonlyArray2<'py, i64>),
+}
+
+impl Forgotten<'_> {
+    fn removal(&self) -> Removal {
+        match self {
+            Forgotten::Nodes((part, true)) => Removal::Nodes(nodes(part)),
+            Forgotten::Nodes((part, false)) => Removal::Labels(nodes(part)),
+            Forgotten::Edges(ends) => {
+                let ends = ends.as_array();
+                let pair = |k: usize| (ends[[0, k]] as u32, ends[[1, k]] as u32);
+                let edges: EdgeSet = (0..ends.ncols()).map(pair).collect();
+                Removal::Edges(vec![(None, edges)])
+            }
+        }
+    }
+}
+
+/// A model learns new and corrected labels, on the data as they are now.
+#[pyfunction]
+#[pyo3(signature = (model, dataset, targets=None, threads=0))]
+pub(crate) fn update<'py>(
+    py: Python<'py>,
+    model: &Model,
+    dataset: &Dataset,
+    targets: Option<GivenTargets<'py>>,
+    threads: usize,
+) -> PyResult<Changed<'py>> {
+    let targets = targets.map(|targets| targets.targets()).transpose().map_err(raise)?;
+    let update = |context: &Context| {
+        let relearnt = model.model.update(&dataset.dataset, targets.as_ref(), context)?;
+        let predictions = relearnt.model.predict(&relearnt.dataset, context)?;
+        Ok((relearnt, predictions))
+    };
+    let (relearnt, predictions) = work::run(py, threads, update)?;
+    let Relearnt { model, changes, dataset } = relearnt;
+    let predicted = predicted(py, &predictions)?;
+    Ok((Model { model }, Dataset { dataset }, predicted, to_dict(py, changes)?))
+}
+
+/// A model forgets labels, nodes or edges of the data it was trained on; with a receipt, as JSON.
+#[pyfunction]
+#[pyo3(signature = (model, dataset, forgotten, verify=true, threads=0))]
+pub(crate) fn forget<'py>(
+    py: Python<'py>,
+    model: &Model,
+    dataset: &Dataset,
+    forgotten: Forgotten<'py>,
+    verify: bool,
+    threads: usize,
+) -> PyResult<(Changed<'py>, String)> {
+    let (removal, before) = (forgotten.removal(), &dataset.dataset);
+    let forget = |context: &Context| {
+        let relearnt = model.model.forget(before, &removal, context)?;
+        let check = if verify { relearnt.verify(context)? } else { Check::None };
+        let receipt = Receipt::new(&model.model, before, &removal, &relearnt, check);
+        let predictions = relearnt.model.predict(&relearnt.dataset, context)?;
+        Ok((relearnt, predictions, receipt))
+    };
+    let (relearnt, predictions, receipt) = work::run(py, threads, forget)?;
+    let Relearnt { model, changes, dataset } = relearnt;
+    let predicted = predicted(py, &predictions)?;
+    let receipt = serde_json::to_string(&receipt).expect("a receipt has string keys");
+    let changed = (Model { model }, Dataset { dataset }, predicted, to_dict(py, changes)?);
+    Ok((changed, receipt))
+}
+
+fn to_dict(py: Python<'_>, changes: Changes) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, count) in [
+        ("labels_added", Some(changes.labels_added)),
+        ("labels_changed", Some(changes.labels_changed)),
+        ("labels_removed", Some(changes.labels_removed)),
+        ("nodes_added", Some(changes.nodes_added)),
+        ("nodes_removed", Some(changes.nodes_removed)),
+        ("nodes_changed", Some(changes.nodes_changed)),
+        ("rows_computed", changes.rows_computed),
+    ] {
+        dict.set_item(name, count)?;
+    }
+    Ok(dict)
+}

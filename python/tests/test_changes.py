@@ -1,0 +1,161 @@
+"""Learning more and forgetting: what comes out is what fitting all of it anew gives."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import gfgcn
+from gfgcn import GradientFreeClassifier, GradientFreeRegressor
+
+
+@pytest.fixture(scope="module")
+def cora():
+    return gfgcn.datasets.load("cora")
+
+
+def kept(**params):
+    return GradientFreeClassifier("sgc", depth=2, keep_training=True, **params)
+
+
+def same(one, other):
+    assert one._model.to_bytes() == other._model.to_bytes()
+    np.testing.assert_array_equal(one.decision_function(), other.decision_function())
+    np.testing.assert_array_equal(one.classes_, other.classes_)
+
+
+def test_labels_that_come_later_are_as_if_there_from_the_start(cora):
+    y = np.where(cora.train_mask, cora.y, -1)
+    early = y.copy()
+    late = np.flatnonzero(cora.train_mask)[::7]
+    early[late] = -1
+    early[np.flatnonzero(early >= 0)[0]] = (y[np.flatnonzero(early >= 0)[0]] + 1) % 7
+    new = np.where(np.isin(np.arange(len(y)), late) | (early != y), y, -1)
+    model = kept().fit(cora.X, early, adjacency=cora.adjacency)
+    model.partial_fit(y=new)
+    assert model.changes_["labels_added"] == len(late) and model.changes_["labels_changed"] == 1
+    assert model.changes_["rows_computed"] == 0
+    same(model, kept().fit(cora.X, y, adjacency=cora.adjacency))
+    # One by one, with the data passed again, after a pickle.
+    model = pickle.loads(pickle.dumps(kept().fit(cora.X, early, adjacency=cora.adjacency)))
+    with pytest.raises(ValueError, match="pass X and adjacency"):
+        model.partial_fit(y=new)
+    model.partial_fit(cora.X, {int(k): int(y[k]) for k in np.flatnonzero(new >= 0)}, cora.adjacency)
+    same(model, kept().fit(cora.X, y, adjacency=cora.adjacency))
+
+
+def test_what_is_forgotten_was_never_there(cora):
+    y = np.where(cora.train_mask, cora.y, -1)
+    model = kept().fit(cora.X, y, adjacency=cora.adjacency)
+    gone = np.flatnonzero(y == 3)
+    model.forget(labels_of=gone)
+    rest = np.where(y == 3, -1, y)
+    anew = kept().fit(cora.X, rest, adjacency=cora.adjacency)
+    np.testing.assert_array_equal(model.classes_, [0, 1, 2, 4, 5, 6])
+    np.testing.assert_array_equal(model.decision_function(), anew.decision_function())
+    assert model.receipt_["check"] == "identical"
+    assert model.receipt_["removed"]["labels_of"] == [str(node) for node in gone]
+
+    model = kept().fit(cora.X, y, adjacency=cora.adjacency)
+    model.forget(nodes=[5, 99, 2000])
+    stays = np.setdiff1d(np.arange(len(y)), [5, 99, 2000])
+    anew = kept().fit(cora.X[stays], y[stays], adjacency=cora.adjacency[stays][:, stays])
+    same(model, anew)
+    assert len(model.predict()) == len(stays)
+
+    first = cora.adjacency.tocoo()
+    edge = [(int(first.row[0]), int(first.col[0]))]
+    cut = cora.adjacency.tolil()
+    cut[edge[0]] = cut[edge[0][::-1]] = 0
+    model = kept().fit(cora.X, y, adjacency=cora.adjacency).forget(edges=edge)
+    same(model, kept().fit(cora.X, y, adjacency=cut.tocsr()))
+
+
+def test_a_graph_that_grows(cora):
+    y = np.where(cora.train_mask, cora.y, -1)
+    first = np.arange(2500)
+    model = kept().fit(cora.X[first], y[first], adjacency=cora.adjacency[first][:, first])
+    model.partial_fit(cora.X, y, adjacency=cora.adjacency)
+    same(model, kept().fit(cora.X, y, adjacency=cora.adjacency))
+
+
+def test_names_of_a_networkx_graph():
+    import networkx
+
+    graph = networkx.path_graph(8)
+    graph = networkx.relabel_nodes(graph, {k: "abcdefgh"[k] for k in range(8)})
+    model = kept().fit(np.eye(8), {"a": "left", "b": "left", "h": "right"}, adjacency=graph)
+    model.partial_fit(y={"d": "middle"})
+    assert set(model.classes_) == {"left", "middle", "right"}
+    assert list(model.predict(nodes=["d", "a"])) == ["middle", "left"]
+    model.forget(nodes=["c"])
+    assert model.nodes_ == list("abdefgh") and set(model.predict_dict()) == set("abdefgh")
+    model.forget(edges=[("d", "e")])
+    with pytest.raises(ValueError, match="no node 'c'"):
+        model.forget(labels_of=["c"])
+
+
+def test_values_and_label_sets_change_too(cora):
+    rng = np.random.default_rng(1)
+    X, path = rng.normal(size=(30, 4)).astype(np.float32), np.array([range(29), range(1, 30)])
+    y = np.where(np.arange(30) % 3 == 0, X @ [1.0, 2.0, 0.0, 0.0], np.nan)
+    model = GradientFreeRegressor("sgc", depth=1, keep_training=True).fit(X, y, adjacency=path)
+    model.partial_fit(y={1: 2.5}).forget(labels_of=[0])
+    y[1], y[0] = 2.5, np.nan
+    anew = GradientFreeRegressor("sgc", depth=1, keep_training=True).fit(X, y, adjacency=path)
+    np.testing.assert_array_equal(model.predict(), anew.predict())
+
+    sets = np.where(np.arange(30)[:, None] % 3 == 0, (X[:, :3] > 0).astype(int), -1)
+    model = kept().fit(X, sets, adjacency=path)
+    more = np.full((30, 3), -1)
+    more[7] = [1, 0, 1]
+    model.partial_fit(y=more)
+    sets[7] = [1, 0, 1]
+    np.testing.assert_array_equal(model.predict(), kept().fit(X, sets, adjacency=path).predict())
+
+
+def test_files_keep_what_was_kept(cora, tmp_path):
+    y = np.where(cora.train_mask, cora.y, -1)
+    kept().fit(cora.X, y, adjacency=cora.adjacency).save(tmp_path / "m")
+    model = GradientFreeClassifier.load(tmp_path / "m")
+    assert model.keep_training
+    model.forget(cora.X, cora.adjacency, labels_of=np.flatnonzero(y >= 0)[:3])
+    assert model.receipt_["changes"]["labels_removed"] == 3
+
+
+def test_a_few_nodes(cora):
+    y = np.where(cora.train_mask, cora.y, -1)
+    model = GradientFreeClassifier("sgc", depth=2).fit(cora.X, y, adjacency=cora.adjacency)
+    some = [2000, 3, 77]
+    np.testing.assert_array_equal(model.predict(nodes=some), model.predict()[some])
+    there = model.predict(cora.X, cora.adjacency, nodes=some)
+    np.testing.assert_array_equal(there, model.predict()[some])
+    mask = np.isin(np.arange(len(y)), some)
+    np.testing.assert_array_equal(model.predict(cora.X, cora.adjacency, nodes=mask), model.predict()[mask])
+    with pytest.raises(ValueError, match="twice"):
+        model.predict(nodes=[3, 3])
+
+
+def test_what_cannot_be_changed(cora):
+    y = np.where(cora.train_mask, cora.y, -1)
+    plain = GradientFreeClassifier("sgc", depth=2).fit(cora.X, y, adjacency=cora.adjacency)
+    with pytest.raises(ValueError, match="keep_training=True"):
+        plain.forget(labels_of=[0])
+    with pytest.raises(ValueError, match="keep_training=True"):
+        plain.forget(cora.X, cora.adjacency, labels_of=[0])
+    model = kept().fit(cora.X, y, adjacency=cora.adjacency)
+    before = model._model.to_bytes()
+    for wrong, match in [
+        (dict(), "needs one of"),
+        (dict(labels_of=[0], nodes=[1]), "labels_of and nodes"),
+        (dict(labels_of=np.flatnonzero(y >= 0)), "no label would be left"),
+        (dict(labels_of=[int(np.flatnonzero(y < 0)[0])]), "was not trained on a label"),
+        (dict(nodes=[99999]), "the nodes are 0 to 2707"),
+        (dict(edges=[(0, 1)]), "no edge from"),
+        (dict(edges=[(0, 99999)]), "the nodes are 0 to 2707"),
+        (dict(edges=[1, 2, 3]), "list of pairs"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            model.forget(**wrong)
+        assert model._model.to_bytes() == before
+    assert GradientFreeClassifier("sgc", depth=2).partial_fit(cora).score(cora) > 0.7
