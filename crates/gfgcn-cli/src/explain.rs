@@ -15,7 +15,8 @@ use std::path::PathBuf;
 /// Say why a node got its label, or what speaks for each class
 ///
 /// A score is a sum: over the channels of the model, over the features of the node and its surroundings, over the nodes whose
-/// features these are. Each list has the largest terms first, with their sign, and adds up to the score. Without
+/// features these are, and over the labelled nodes it was learnt from (of a model that is described, such as by --depth, and saved
+/// with --keep-training). Each list has the largest terms first, with their sign, and adds up to the score. Without
 /// --node, the mean score of the nodes that are predicted to be in a class is taken apart in the same way, class by class.
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -90,6 +91,9 @@ struct Why {
     channels: List,
     features: List,
     nodes_of_the_graph: List,
+    /// Only of a described model that keeps its training.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labelled_nodes: Option<List>,
 }
 
 /// The largest terms, and what the others add up to.
@@ -193,6 +197,7 @@ impl Writer<'_> {
             channels: list(View::Channels),
             features: list(View::Features),
             nodes_of_the_graph: list(View::Nodes),
+            labelled_nodes: reasons.has(View::Labelled).then(|| list(View::Labelled)),
         }
     }
 
@@ -219,6 +224,10 @@ impl Writer<'_> {
                 format!("{} (itself)", self.dataset.node_id(node))
             }
             Cause::Node(node) => self.dataset.node_id(node).into_owned(),
+            Cause::Labelled(node) => {
+                let training = self.model.training().expect("it knows its labelled nodes");
+                format!("{} ({})", training.node_id(node), training.known_of(node))
+            }
         }
     }
 }
@@ -244,14 +253,17 @@ impl Why {
             (None, _) => format!("{class}: the mean of {}", count(self.nodes, "node", "nodes")),
         };
         let probability = self.probability.map(|p| format!(", probability {:.1} %", 100.0 * p));
-        let lists = [
+        let mut lists = vec![
             ("By channel", &self.channels),
             ("By feature, of the node and its surroundings", &self.features),
             ("By node of the graph", &self.nodes_of_the_graph),
         ];
-        let lists = lists.map(|(title, list)| format!("\n{title}\n{}", self.list(list)));
+        lists.extend(self.labelled_nodes.as_ref().map(|list| ("By labelled node", list)));
+        let lists =
+            lists.into_iter().map(|(title, list)| format!("\n{title}\n{}", self.list(list)));
+        let lists: String = lists.collect();
         let score = format!("score {:.*}", DIGITS as usize, rounded(self.score));
-        format!("{head}: {score}{}\n{}", probability.unwrap_or_default(), lists.concat())
+        format!("{head}: {score}{}\n{}", probability.unwrap_or_default(), lists)
     }
 
     /// One term per line; what is printed adds up to the printed score.

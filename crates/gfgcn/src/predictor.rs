@@ -100,21 +100,64 @@ impl Predictor {
     ) -> Result<Matrix<f64>> {
         let mut scores = match self {
             Predictor::Linear { weights, .. } => multiply(filtered, weights, context)?,
-            Predictor::Kernel { kernel, scale, support, coefficients, .. } => {
-                let divided = scale.as_ref().map(|scale| {
-                    let mut rows = filtered.clone();
-                    for row in rows.as_mut_slice().chunks_mut(scale.len().max(1)) {
-                        row.iter_mut().zip(scale).for_each(|(value, scale)| *value /= scale);
-                    }
-                    rows
-                });
-                let rows = divided.as_ref().unwrap_or(filtered);
-                let values = kernel.matrix(rows, &support.to_f64(), context)?;
-                multiply(&values, coefficients, context)?
+            Predictor::Kernel { .. } => {
+                self.score_similar(&self.kernel_values(filtered, context)?, context)?
             }
         };
         scores.add_to_rows(1.0, self.intercept());
         Ok(scores)
+    }
+
+    /// The mean of m(F, support) over filtered rows, 1 × support.
+    ///
+    /// # Panics
+    /// If the kernel is linear, which has weights in place of a support.
+    pub(crate) fn mean_kernel_values(
+        &self,
+        filtered: &Filtered,
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        let mut sums: Vec<f64> = Vec::new();
+        for first in (0..filtered.rows()).step_by(CHUNK) {
+            let rows = first..filtered.rows().min(first + CHUNK);
+            let values = self.kernel_values(&filtered.range(rows), context)?;
+            sums.resize(values.cols(), 0.0);
+            for row in 0..values.rows() {
+                sums.iter_mut().zip(values.row(row)).for_each(|(sum, value)| *sum += value);
+            }
+        }
+        sums.iter_mut().for_each(|sum| *sum /= filtered.rows() as f64);
+        Matrix::from_rows(1, sums.len(), sums)
+    }
+
+    /// m α for kernel values m, rows × support; without the constants.
+    ///
+    /// # Panics
+    /// As [`Predictor::mean_kernel_values`].
+    pub(crate) fn score_similar(
+        &self,
+        similar: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        let Predictor::Kernel { coefficients, .. } = self else {
+            unreachable!("a linear kernel has weights in place of coefficients");
+        };
+        multiply(similar, coefficients, context)
+    }
+
+    /// m(F, support) of filtered features, nodes × support.
+    fn kernel_values(&self, filtered: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+        let Predictor::Kernel { kernel, scale, support, .. } = self else {
+            unreachable!("a linear kernel has weights in place of a support");
+        };
+        let divided = scale.as_ref().map(|scale| {
+            let mut rows = filtered.clone();
+            for row in rows.as_mut_slice().chunks_mut(scale.len().max(1)) {
+                row.iter_mut().zip(scale).for_each(|(value, scale)| *value /= scale);
+            }
+            rows
+        });
+        kernel.matrix(divided.as_ref().unwrap_or(filtered), &support.to_f64(), context)
     }
 
     /// Bytes of what it is made of.
@@ -207,7 +250,7 @@ pub(crate) fn finite(scores: Matrix<f64>) -> Result<Matrix<f64>> {
 }
 
 /// Scores of filtered rows, a few at a time.
-pub(crate) fn score_in_chunks(
+fn score_in_chunks(
     predictor: &Predictor,
     filtered: &Filtered,
     context: &Context,

@@ -6,13 +6,15 @@ use gfgcn::explain::{Cause, Reasons, View};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
+use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
+use gfgcn::training::Recipe;
 use gfgcn::tune::{Learner, Search};
-use gfgcn::{Classifier, Design, Model, Ridge};
+use gfgcn::{Classifier, Design, Input, Model, Ridge};
 
 const NODES: usize = 36;
 const FEATURES: usize = 7;
-const VIEWS: [View; 3] = [View::Channels, View::Features, View::Nodes];
+const VIEWS: [View; 4] = [View::Channels, View::Features, View::Nodes, View::Labelled];
 
 fn chance(seed: usize) -> f64 {
     let mixed = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -70,7 +72,7 @@ fn predict(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
 fn assert_adds_up(reasons: &Reasons, scores: &[f64], what: &str) {
     for (class, &score) in scores.iter().enumerate() {
         assert!((reasons.score(class) - score).abs() <= 1e-9 * score.abs().max(0.01), "{what}");
-        for view in VIEWS {
+        for view in VIEWS.into_iter().filter(|view| reasons.has(*view)) {
             let terms = reasons.terms(view, class);
             let sum: f64 = terms.iter().map(|(_, term)| term).sum();
             let off = (sum + reasons.constant(class) - score).abs();
@@ -101,10 +103,11 @@ fn every_view_adds_up_to_the_score() {
                 let ridge = Ridge { kernel: kernel.parse().unwrap(), ..Ridge::default() };
                 let design: Design = design.parse().unwrap();
                 let classifier = Classifier::new(design.clone()).with_ridge(ridge);
-                let model = classifier.fit(&data, &split, &context).unwrap();
+                let model = Recipe::from(classifier).fit(&data, &split, &context).unwrap();
                 let scores = predict(&model, &data);
                 for node in [0, 5, 17] {
                     let reasons = model.explain(&data, node, &context).unwrap();
+                    assert_eq!(reasons.has(View::Labelled), !design.filters(Input::Structure));
                     let what =
                         format!("{design}, {kernel}, {}, node {node}", data.targets().kind());
                     assert_adds_up(&reasons, &scores[node], &what);
@@ -186,6 +189,76 @@ fn terms_are_what_taking_their_cause_away_changes() {
                     let Cause::Node(other) = cause else { panic!("{cause:?}") };
                     check(cause, term, changed(&|i, _| i == other)[node][class]);
                 }
+            }
+        }
+    }
+}
+
+/// The solution of a x = b by elimination, for matrices as rows.
+fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
+        a.swap(k, pivot);
+        b.swap(k, pivot);
+        for i in k + 1..n {
+            let factor = a[i][k] / a[k][k];
+            for j in k..n {
+                a[i][j] -= factor * a[k][j];
+            }
+            b[i] -= factor * b[k];
+        }
+    }
+    for k in (0..n).rev() {
+        let rest: f64 = (k + 1..n).map(|j| a[k][j] * b[j]).sum();
+        b[k] = (b[k] - rest) / a[k][k];
+    }
+    b
+}
+
+/// α of (F Fᵀ + ξ I) α = Y by elimination, with more nodes than features and with fewer; and the terms F_i · F_j α_j.
+#[test]
+fn labelled_nodes_have_the_terms_of_the_dual_solution() {
+    let context = Context::default();
+    let names: Vec<Option<&str>> = (0..NODES).map(|i| Some(["a", "b", "c"][i % 3])).collect();
+    let data = dataset(features(), Labels::from_names(&names).into());
+    for (train, lambda) in [((0..5).collect::<Vec<usize>>(), 3.0), ((0..NODES).collect(), 40.0)] {
+        let split = Split::new(NODES, train.clone(), vec![], vec![]).unwrap();
+        let design: Design = "sgc:depth=1@row".parse().unwrap();
+        let selection = Selection::fixed(lambda).unwrap();
+        let ridge = Ridge { selection, ..Ridge::default() };
+        let recipe = Recipe::from(Classifier::new(design.clone()).with_ridge(ridge));
+        let model = recipe.fit(&data, &split, &context).unwrap();
+        // The mean over a node and its neighbours, whichever way.
+        let filtered = |node: usize| -> Vec<f64> {
+            let around: Vec<usize> =
+                data.graph().neighbours(node).iter().map(|&n| n as usize).chain([node]).collect();
+            let mean =
+                |j: usize| around.iter().map(|&n| f64::from(features()[(n, j)])).sum::<f64>();
+            (0..FEATURES).map(|j| mean(j) / around.len() as f64).collect()
+        };
+        let rows: Vec<Vec<f64>> = (0..NODES).map(filtered).collect();
+        let similar =
+            |i: usize, j: usize| -> f64 { rows[i].iter().zip(&rows[j]).map(|(a, b)| a * b).sum() };
+        let system: Vec<Vec<f64>> = train
+            .iter()
+            .map(|&i| {
+                let entry = |&j: &usize| similar(i, j) + f64::from(u8::from(i == j)) / lambda;
+                train.iter().map(entry).collect()
+            })
+            .collect();
+        for class in 0..3 {
+            let alpha = |j: usize| f64::from(u8::from(train[j] % 3 == class));
+            let alpha = solve(system.clone(), (0..train.len()).map(alpha).collect());
+            let node = 20;
+            let reasons = model.explain(&data, node, &context).unwrap();
+            let terms = reasons.terms(View::Labelled, class);
+            assert_eq!(terms.len(), train.len());
+            for (cause, term) in terms {
+                let Cause::Labelled(other) = cause else { panic!("{cause:?}") };
+                let place = train.iter().position(|&n| n == other).unwrap();
+                let expected = similar(node, other) * alpha[place];
+                assert!((term - expected).abs() < 2e-5, "{cause:?}: {term} {expected}");
             }
         }
     }

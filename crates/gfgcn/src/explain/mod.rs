@@ -10,8 +10,10 @@
 //! ```
 //!
 //! so every view adds up to the score. A member whose kernel is not linear compares whole rows with those of training nodes;
-//! in these views it is one term.
+//! in these views it is one term. A described model that keeps its training also has the sum over its
+//! [labelled nodes](View::Labelled), whatever its kernel.
 
+mod labelled;
 mod terms;
 
 pub use terms::Cause;
@@ -27,7 +29,7 @@ use crate::graph::Graph;
 use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::{Member, Model};
-use crate::predictor::score_in_chunks;
+use labelled::Labelled;
 use terms::Terms;
 
 /// Why the scores of a node, or the mean scores of several, are what they are.
@@ -44,6 +46,8 @@ pub struct Reasons {
     links: Option<Terms>,
     degrees: Terms,
     nodes: Terms,
+    /// Numbers of nodes of the graph that was trained on.
+    labelled: Option<Vec<(Cause, Vec<f64>)>>,
     notes: Vec<String>,
 }
 
@@ -56,6 +60,9 @@ pub enum View {
     Features,
     /// The nodes of the graph whose features these are.
     Nodes,
+    /// The labelled nodes that were learnt from. Only of a model that is described, not searched for, [keeps its
+    /// training](crate::training) and does not know nodes by their links.
+    Labelled,
 }
 
 impl Reasons {
@@ -89,8 +96,13 @@ impl Reasons {
         &self.notes
     }
 
+    /// Whether it is known how a score is divided in this way.
+    pub fn has(&self, view: View) -> bool {
+        view != View::Labelled || self.labelled.is_some()
+    }
+
     /// The terms of a class's score, the largest in size first; with the [constant](Reasons::constant) they add up to the
-    /// [score](Reasons::score).
+    /// [score](Reasons::score). None where a view is [not known](Reasons::has).
     pub fn terms(&self, view: View, class: usize) -> Vec<(Cause, f64)> {
         let wholes = || self.wholes.iter().map(|(cause, term)| (*cause, term.as_slice()));
         let terms: Vec<(Cause, &[f64])> = match view {
@@ -105,6 +117,10 @@ impl Reasons {
                     .collect()
             }
             View::Nodes => self.nodes.iter().chain(wholes()).collect(),
+            View::Labelled => {
+                let labelled = self.labelled.iter().flatten();
+                labelled.map(|(cause, term)| (*cause, term.as_slice())).collect()
+            }
         };
         let of_class = |(cause, term): (Cause, &[f64])| (cause, self.head.scores(term)[class]);
         let mut terms: Vec<(Cause, f64)> = terms.into_iter().map(of_class).collect();
@@ -151,8 +167,13 @@ impl Model {
                 "use a machine with more memory",
             )?;
             let mut reasons = Reasons::nothing(self, dataset.nodes());
+            let labelled = Labelled::of(self, context)?;
             let notes = self.with_members(dataset, context, |k, member, graph, features| {
-                reasons.add(k, member, graph, features, nodes, context)
+                let row = reasons.add(k, member, graph, features, nodes, context)?;
+                if let Some(labelled) = &labelled {
+                    reasons.add_labelled(labelled, &row, context)?;
+                }
+                Ok(())
             })?;
             Ok(Reasons { notes, ..reasons })
         })
@@ -164,7 +185,11 @@ impl Model {
     fn explaining_memory(&self, dataset: &Dataset) -> u64 {
         let (nodes, targets) = (dataset.nodes() as u64, self.head().columns() as u64);
         let links = if self.knows_links() { nodes } else { 0 };
-        8 * (targets * (nodes + links + self.features() as u64) + 8 * nodes)
+        let labelled = self.training().map_or(0, |training| {
+            let rows = training.rows.as_ref().map_or(0, |rows| rows.cols());
+            training.nodes.len() * (rows + 3 * self.head().columns())
+        });
+        8 * (targets * (nodes + links + self.features() as u64) + 8 * nodes + labelled as u64)
     }
 
     fn knows_links(&self) -> bool {
@@ -187,10 +212,13 @@ impl Reasons {
             links: model.knows_links().then(|| terms(Cause::Link, nodes)),
             degrees: terms(Cause::Degree, 2),
             nodes: terms(Cause::Node, nodes),
+            labelled: None,
             notes: Vec::new(),
         }
     }
 
+    /// Adds a member. Gives the mean of the nodes' filtered features, or where the kernel is not linear of their similarities to
+    /// the support, as one row.
     fn add(
         &mut self,
         k: usize,
@@ -199,45 +227,74 @@ impl Reasons {
         features: &Features,
         nodes: &[usize],
         context: &Context,
-    ) -> Result<()> {
+    ) -> Result<Matrix<f64>> {
         let intercept = member.predictor.intercept();
         add(&mut self.constants, intercept);
         add(&mut self.scores, intercept);
         let Some(weights) = member.predictor.weights() else {
-            let rows = Rows::of(nodes.to_vec(), graph.nodes());
-            // As they are filtered where all nodes are predicted.
-            let driver = member.driver(graph, features, rows, 0)?.by_features();
-            let _lease = context.memory().reserve(
-                "explaining",
-                driver.least_memory() + member.predictor.score_memory(nodes.len()),
-                "use a machine with more memory",
-            )?;
-            let filtered = driver.run(0..1, context)?.remove(0);
-            let mut scores = score_in_chunks(&member.predictor, &filtered, context)?;
-            scores.add_to_rows(-1.0, intercept);
-            let mean = scores.column_means();
-            add(&mut self.scores, &mean);
-            self.channels.push((Cause::Member(k), mean.clone()));
-            self.wholes.push((Cause::Member(k), mean));
-            return Ok(());
+            return self.add_whole(k, member, graph, features, nodes, context);
         };
         let driver = member.driver(graph, features, Rows::of(Vec::new(), graph.nodes()), 1)?;
         let share = (nodes.len() as f64).recip();
         let shares: Vec<(usize, f64)> = nodes.iter().map(|&node| (node, share)).collect();
-        let mut first = 0;
+        let mut filtered = Vec::with_capacity(weights.rows());
         for (c, response) in driver.responses(0, &shares, context)?.into_iter().enumerate() {
-            let columns = response.rows.cols();
-            let own: Vec<usize> = (first..first + columns).collect();
-            first += columns;
-            let total = self.add_channel(&response, &weights.select_rows(&own));
+            let first = filtered.len();
+            let own: Vec<usize> = (first..first + response.rows.cols()).collect();
+            let total = self.add_channel(&response, &weights.select_rows(&own), &mut filtered);
             add(&mut self.scores, &total);
             self.channels.push((Cause::Channel { member: k, channel: c }, total));
         }
+        Matrix::from_rows(1, filtered.len(), filtered)
+    }
+
+    /// Adds a member whose kernel is not linear, as one term.
+    fn add_whole(
+        &mut self,
+        k: usize,
+        member: &Member,
+        graph: &Graph,
+        features: &Features,
+        nodes: &[usize],
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        let rows = Rows::of(nodes.to_vec(), graph.nodes());
+        // As they are filtered where all nodes are predicted.
+        let driver = member.driver(graph, features, rows, 0)?.by_features();
+        let _lease = context.memory().reserve(
+            "explaining",
+            driver.least_memory() + member.predictor.score_memory(nodes.len()),
+            "use a machine with more memory",
+        )?;
+        let filtered = driver.run(0..1, context)?.remove(0);
+        let similar = member.predictor.mean_kernel_values(&filtered, context)?;
+        let mean = member.predictor.score_similar(&similar, context)?.into_vec();
+        add(&mut self.scores, &mean);
+        self.channels.push((Cause::Member(k), mean.clone()));
+        self.wholes.push((Cause::Member(k), mean));
+        Ok(similar)
+    }
+
+    fn add_labelled(
+        &mut self,
+        labelled: &Labelled,
+        row: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<()> {
+        let terms = labelled.terms(row, context)?;
+        let nodes = labelled.nodes.iter().enumerate();
+        let terms = nodes.map(|(j, &node)| (Cause::Labelled(node), terms.row(j).to_vec()));
+        self.labelled = Some(terms.collect());
         Ok(())
     }
 
-    /// Adds the terms of a channel with weights W; their sum.
-    fn add_channel(&mut self, response: &Response<'_>, weights: &Matrix<f64>) -> Vec<f64> {
+    /// Adds the terms of a channel with weights W; their sum. Its filtered features go to the end of `row`.
+    fn add_channel(
+        &mut self,
+        response: &Response<'_>,
+        weights: &Matrix<f64>,
+        row: &mut Vec<f64>,
+    ) -> Vec<f64> {
         let targets = weights.cols();
         let mut filtered = vec![0.0; weights.rows()];
         let mut total = vec![0.0; targets];
@@ -253,6 +310,7 @@ impl Reasons {
             self.nodes.add(node, &term);
             add(&mut total, &term);
         }
+        row.extend_from_slice(&filtered);
         for (column, value) in filtered.into_iter().enumerate().filter(|(_, value)| *value != 0.0) {
             let row = weights.row(column).iter();
             term.iter_mut().zip(row).for_each(|(term, weight)| *term = value * weight);

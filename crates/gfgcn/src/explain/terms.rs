@@ -24,6 +24,8 @@ pub enum Cause {
     Degree(usize),
     /// Everything that a node of the graph contributes.
     Node(usize),
+    /// What was learnt from a labelled node, of the graph that was trained on.
+    Labelled(usize),
 }
 
 /// Terms of one kind, numbered: one row each, one column per target.

@@ -44,6 +44,7 @@ use crate::model::Model;
 use crate::split::Split;
 use crate::tune::{Search, Tuned};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// How a model is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,6 +109,30 @@ impl Training {
         let mut place = vec![None; self.digests.len()];
         self.nodes.iter().enumerate().for_each(|(k, &node)| place[node] = Some(k));
         self.targets.arranged(place.into_iter())
+    }
+
+    /// The name of a node: its id in the data, or its row number.
+    pub fn node_id(&self, node: usize) -> Cow<'_, str> {
+        match &self.node_ids {
+            Some(ids) => Cow::Borrowed(&ids[node]),
+            None => Cow::Owned(node.to_string()),
+        }
+    }
+
+    /// What is known of a node, for people: its class, labels or values. Empty where nothing is.
+    pub fn known_of(&self, node: usize) -> String {
+        let Ok(place) = self.nodes.binary_search(&node) else { return String::new() };
+        match &self.targets {
+            Targets::Classes(labels) => labels.name(place).unwrap_or_default().to_owned(),
+            Targets::Sets(sets) => {
+                let names = sets.of_node(place).map(|names| names.collect::<Vec<&str>>());
+                names.unwrap_or_default().join(", ")
+            }
+            Targets::Values(values) => {
+                let values = values.get(place).unwrap_or_default().iter();
+                values.map(f64::to_string).collect::<Vec<String>>().join(", ")
+            }
+        }
     }
 
     /// Whether it is the same but for rows that only one of them keeps.
