@@ -6,6 +6,7 @@ mod columns;
 mod dataset;
 mod errors;
 mod evaluation;
+mod explain;
 mod graph;
 mod model;
 mod panics;
@@ -22,6 +23,8 @@ mod _gfgcn {
     use crate::dataset::Dataset;
     #[pymodule_export]
     use crate::evaluation::evaluate;
+    #[pymodule_export]
+    use crate::explain::{audit, explain};
     #[pymodule_export]
     use crate::model::{Model, filter, fit};
     #[pymodule_export]

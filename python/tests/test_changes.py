@@ -85,6 +85,8 @@ def test_names_of_a_networkx_graph():
     graph = networkx.path_graph(8)
     graph = networkx.relabel_nodes(graph, {k: "abcdefgh"[k] for k in range(8)})
     model = kept().fit(np.eye(8), {"a": "left", "b": "left", "h": "right"}, adjacency=graph)
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(y={"d": "middle"}, classes=["left", "right"])
     model.partial_fit(y={"d": "middle"})
     assert set(model.classes_) == {"left", "middle", "right"}
     assert list(model.predict(nodes=["d", "a"])) == ["middle", "left"]

@@ -15,6 +15,7 @@ whatever could say something about the nodes is solved so, and added up by how w
 from . import datasets
 from ._classifier import GradientFreeClassifier
 from ._evaluate import evaluate
+from ._explanation import Explanation
 from ._filter import GraphFilter
 from ._gfgcn import __version__
 from ._inputs import GraphWarning
@@ -23,6 +24,7 @@ from ._results import Results
 from ._tune import Tuned, tune
 
 __all__ = [
+    "Explanation",
     "GradientFreeClassifier",
     "GradientFreeRegressor",
     "GraphFilter",

@@ -24,7 +24,13 @@ class Changeable(Learner):
     receipt_: dict[str, Any]
 
     def partial_fit(
-        self: Self, X: Any = None, y: Any = None, adjacency: Any = None, *, directed: bool | None = None
+        self: Self,
+        X: Any = None,
+        y: Any = None,
+        adjacency: Any = None,
+        *,
+        classes: Any = None,
+        directed: bool | None = None,
     ) -> Self:
         """Learns new and corrected labels, and the graph as it is now.
 
@@ -38,6 +44,8 @@ class Changeable(Learner):
             with a dataset are learnt, too, as far as they are in its ``train_mask``.
         y : as of ``fit``, or dict from node to label, optional
             What is new, or corrected: nodes that it says nothing about stay as they are known.
+        classes : array, optional
+            All classes that there may be: a label of another one is refused. Classes need not be announced.
 
         >>> import numpy as np
         >>> from gfgcn import GradientFreeClassifier
@@ -48,21 +56,24 @@ class Changeable(Learner):
         array([0, 0, 0, 0, 1, 1])
         """
         if not self.__sklearn_is_fitted__():
-            self._learn(_inputs.unpack(X, y, adjacency, directed), None, keep=True)
+            given = _inputs.unpack(X, y, adjacency, directed)
+            _check_classes(classes, self._learn(given, None, keep=True).targets)
             return self
         workers, kind = threads(self.n_jobs), self._kind
         if X is None and adjacency is None:
             data, names, rows = self._kept_data(), self._node_names(), self._kept_rows()
             given = _inputs.Given(None, y)
         else:
-            checked = self._other_data(X, adjacency, directed, new_features=True)
+            # Features that have names may come and go with the nodes that have them.
+            named = hasattr(self, "feature_names_in_")
+            checked = self._other_data(X, adjacency, directed, new_features=named)
             data, names, rows = checked.dataset(workers), checked.graph.nodes, checked.rows
             given = _inputs.unpack(X, y, adjacency, directed)
-            self._remember_features(checked.table.columns, checked.table.names)
         targets = None
         if given.y is not None:
             by_number = isinstance(given.y, dict) and names is None
             targets = _inputs.targets(given, kind, rows, list(range(rows)) if by_number else names)
+            _check_classes(classes, targets)
             if given.train is not None:
                 targets = targets.only(_inputs.mask(given.train, rows, "training"))
         changed = update(self._model, data, None if targets is None else self._engine(targets), workers)
@@ -172,6 +183,15 @@ class Changeable(Learner):
     def set_partial_fit_request(self: Self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED) -> Self:
         """Whether a pipeline passes a graph on to ``partial_fit``."""
         return self._set_request("partial_fit", adjacency=adjacency, directed=directed)
+
+
+def _check_classes(classes: Any, targets: Any) -> None:
+    if classes is None or not isinstance(targets, _inputs.Labels):
+        return
+    allowed = set(np.asarray(classes).tolist())
+    for label in targets.classes.tolist():
+        if label not in allowed:
+            raise ValueError(f"y has the class {label!r}, which is not among the classes {sorted(allowed)[:8]}")
 
 
 def _pairs(edges: Any, names: list[Any] | None, rows: int) -> Array:

@@ -8,13 +8,13 @@ import numpy as np
 
 from . import _inputs
 from ._estimator import UNCHANGED
-from ._changes import Changeable
+from ._explaining import Explainable
 from ._gfgcn import Model
 from ._settings import number
 from ._types import Array
 
 
-class GradientFreeClassifier(Changeable):
+class GradientFreeClassifier(Explainable):
     """Classifies the nodes of a graph in closed form.
 
     Without parameters it searches, as the command line's ``gfgcn fit`` does: what could say something about the nodes
@@ -167,6 +167,11 @@ class GradientFreeClassifier(Changeable):
             self._sets: tuple[list[int], Any] | None = (places, targets.dtype)
         elif isinstance(targets, _inputs.Labels):
             self.classes_, self._sets = targets.classes[places], None
+
+    def _labels(self) -> list[Any]:
+        if self._sets is not None:
+            return [self.classes_[place] for place in self._sets[0]]
+        return list(self.classes_)
 
     def _engine(self, targets: Any) -> Any:
         if isinstance(targets, _inputs.LabelSets):
@@ -343,7 +348,7 @@ class GradientFreeClassifier(Changeable):
             self.class_weight = {by_name.get(name, name): weight for name, weight in self.class_weight}
 
     _routed = {
-        **Changeable._routed,
+        **Explainable._routed,
         "decision_function": ("adjacency", "directed"),
         "predict_proba": ("adjacency", "directed"),
     }

@@ -5,7 +5,20 @@ from typing import Any, Sequence, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dataset", "Model", "__version__", "check", "evaluate", "filter", "fit", "forget", "search", "update"]
+__all__ = [
+    "Dataset",
+    "Model",
+    "__version__",
+    "audit",
+    "check",
+    "evaluate",
+    "explain",
+    "filter",
+    "fit",
+    "forget",
+    "search",
+    "update",
+]
 
 __version__: str
 
@@ -114,6 +127,17 @@ def search(
     keep: bool = False,
     threads: int = 0,
 ) -> tuple[Model, _Predicted, dict[str, Any]]: ...
+def explain(
+    model: Model, dataset: Dataset, nodes: NDArray[np.int64], class_: int | None = None, threads: int = 0
+) -> dict[str, Any]: ...
+def audit(
+    dataset: Dataset,
+    how: tuple[Any, Any],
+    objective: dict[str, Any],
+    train: NDArray[np.int64],
+    validation: NDArray[np.int64],
+    threads: int = 0,
+) -> tuple[list[tuple[Any, ...]], list[str]]: ...
 def filter(dataset: Dataset, design: dict[str, Any] | str, threads: int = 0) -> NDArray[np.float32]: ...
 def evaluate(
     dataset: Dataset,

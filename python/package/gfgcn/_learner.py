@@ -12,7 +12,7 @@ from . import _inputs
 from ._estimator import UNCHANGED, Estimator, not_fitted_error, warn
 from ._gfgcn import Dataset, Model, fit, search
 from ._results import Results
-from ._settings import PLAIN, USUAL_METRIC, flag, plain_settings, scoring_settings, threads
+from ._settings import PLAIN, USUAL_METRIC, Plain, Scoring, flag, plain_settings, scoring_settings, threads
 from ._types import Array
 
 Self = TypeVar("Self", bound="Learner")
@@ -82,6 +82,17 @@ def node_numbers(nodes: Any, names: list[Any] | None, rows: int) -> Array:
     return _inputs.part(np.asarray(nodes, dtype=np.int64) if len(nodes) == 0 else nodes, rows, "given")
 
 
+class Lesson(NamedTuple):
+    """What there is to learn, and how: a model that is described, or None for the search."""
+
+    checked: _inputs.Checked
+    plain: Plain | None
+    scoring: Scoring
+    objective: dict[str, Any]
+    train: Array
+    validation: Array
+
+
 class Learner(Estimator):
     """A graph, features and something that is known of some nodes: the rest of it is predicted."""
 
@@ -92,23 +103,14 @@ class Learner(Estimator):
     n_jobs: int | None
     lam: str | float | None
     keep_training: bool
+    normalization: str
 
     def _learn(self, given: _inputs.Given, validation: Any, keep: bool | None = None) -> _inputs.Checked:
         """Searches, or trains the model that the parameters ask for; predicts every node on the way."""
-        if given.y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+        lesson = self._lesson(given, validation)
+        checked, plain, scoring, objective, train, chooses = lesson
         params = self.get_params()
-        plain, scoring = plain_settings(params), scoring_settings(self.scoring)
         keep = flag("keep_training", self.keep_training) if keep is None else keep
-        checked = _inputs.check(given, self._kind, hints=True)
-        objective = {"metric": scoring.metric, "class_weight": self._class_weights(checked.targets)}
-        chooses = self._validation_nodes(given, validation, checked.rows)
-        trains = checked.trains()
-        if given.train is None:
-            trains[chooses] = False
-        train = _inputs.training_nodes(trains)
         workers = threads(self.n_jobs)
         data = checked.dataset(workers)
         found = None
@@ -132,6 +134,21 @@ class Learner(Estimator):
     def __getstate__(self) -> dict[str, Any]:
         # The training graph is not part of a model; what was predicted of it is.
         return {**self.__dict__, **({"_data": None} if "_data" in self.__dict__ else {})}
+
+    def _lesson(self, given: _inputs.Given, validation: Any) -> Lesson:
+        """What there is to learn, and how."""
+        if given.y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        plain, scoring = plain_settings(self.get_params()), scoring_settings(self.scoring)
+        checked = _inputs.check(given, self._kind, hints=True)
+        objective = {"metric": scoring.metric, "class_weight": self._class_weights(checked.targets)}
+        chooses = self._validation_nodes(given, validation, checked.rows)
+        trains = checked.trains()
+        if given.train is None:
+            trains[chooses] = False
+        return Lesson(checked, plain, scoring, objective, _inputs.training_nodes(trains), chooses)
 
     def _class_weights(self, targets: _inputs.Targets) -> Any:
         """As the engine reads them."""

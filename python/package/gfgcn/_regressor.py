@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from . import _inputs
-from ._changes import Changeable
+from ._explaining import Explainable
 from ._gfgcn import Model
 from ._settings import number
 from ._types import Array
 
 
-class GradientFreeRegressor(Changeable):
+class GradientFreeRegressor(Explainable):
     """Predicts numbers of the nodes of a graph in closed form.
 
     As :class:`GradientFreeClassifier`: without parameters it searches, with any of them it is one model. Constants are always
