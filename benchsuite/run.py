@@ -57,8 +57,11 @@ def run(case, library, engine, python, options) -> report.Finished:
         return report.Finished(case, skipped=str(missing))
     contestants = [contest.Contestant("gfgcn", [str(engine), case.task, *shared])]
     for peer in case.peers:
-        script = str(prepare.SUITE / "peers" / peer.script)
-        command = [str(python), script, *shared, *peer.arguments]
+        if peer.script is None:
+            command = [str(engine), case.task, *shared, *peer.arguments]
+        else:
+            script = str(prepare.SUITE / "peers" / peer.script)
+            command = [str(python), script, *shared, *peer.arguments]
         contestants.append(
             contest.Contestant(peer.name, command, peer.target, peer.limit, peer.must_agree)
         )

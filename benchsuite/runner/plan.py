@@ -16,6 +16,8 @@ TASKS = {
     "sweep": "3 filters × 7 depths × 20 splits, 25 λ each",
     "binding": "from arrays in memory to predictions for all nodes: called from Python, and from Rust",
     "epoch": "one epoch of training a network with K = 2 by gradient descent",
+    "relearn": "one label forgotten or added, λ by leave-one-out: by the kept training, and by training anew",
+    "near": "one node predicted on a loaded graph: by what is around it, and by predicting all",
     "scale": "one product on 1 M nodes, 25 M edges, 128 columns",
 }
 
@@ -43,8 +45,10 @@ class Data:
 
 @dataclass
 class Peer:
+    """A script of ours, or with none the engine itself with other arguments."""
+
     name: str
-    script: str
+    script: str | None
     arguments: tuple = ()
     target: float | None = None
     limit: float | None = None
@@ -161,6 +165,19 @@ def cases(literal_limit: float) -> list:
                     quick=name == "cora",
                 )
             )
+
+    # Where little is propagated, solving is most of the work, and that is done either way.
+    for data, depth, target, quick in [(pubmed, 8, None, True), (Data("synthetic"), 8, 10, False)]:
+        anew = Peer("gfgcn, from scratch", None, ("--from-scratch",), target=target)
+        for variant, arguments in [("one label less", ()), ("one label more", ("--more",))]:
+            arguments = ("--depth", str(depth), *arguments)
+            everything.append(Case("relearn", data, [anew], arguments, variant, quick=quick))
+    # Two steps around a node: eight reach everything where nodes have fifty neighbours.
+    everyone = Peer("gfgcn, all nodes", None, ("--all",))
+    within = Bound("seconds", lambda line: line.best, at_most=0.05)
+    everything.append(
+        Case("near", Data("synthetic"), [everyone], ("--depth", "2"), "K = 2", [within], quick=False)
+    )
 
     bounds = [
         Bound("share of the copy bandwidth", share_of_copy_bandwidth, at_least=0.6),

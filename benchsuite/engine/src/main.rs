@@ -5,6 +5,7 @@ mod binding;
 mod data;
 mod epoch;
 mod protocol;
+mod relearn;
 mod scale;
 mod tasks;
 
@@ -81,6 +82,29 @@ enum Command {
         #[arg(long)]
         normalization: Operator,
     },
+    /// One label less or more in a trained model.
+    Relearn {
+        data: PathBuf,
+        splits: Option<PathBuf>,
+        #[arg(long)]
+        depth: usize,
+        /// One more; otherwise one less.
+        #[arg(long)]
+        more: bool,
+        /// By training anew.
+        #[arg(long)]
+        from_scratch: bool,
+    },
+    /// The prediction of one node.
+    Near {
+        data: PathBuf,
+        splits: Option<PathBuf>,
+        #[arg(long)]
+        depth: usize,
+        /// By predicting all.
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 fn main() -> Result<()> {
@@ -101,6 +125,12 @@ fn main() -> Result<()> {
         Command::Epoch { data, splits, model } => epoch::epoch(&data, &splits, &model),
         Command::Scale { data, renumbered, normalization } => {
             scale::scale(&data, renumbered, normalization)
+        }
+        Command::Relearn { data, splits, depth, more, from_scratch } => {
+            relearn::relearn(&data, splits.as_deref(), depth, more, from_scratch)
+        }
+        Command::Near { data, splits, depth, all } => {
+            relearn::near(&data, splits.as_deref(), depth, all)
         }
     }
 }

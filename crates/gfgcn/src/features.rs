@@ -87,6 +87,19 @@ impl Features {
         bytes as u64
     }
 
+    /// Adds a multiple of row `i`.
+    pub(crate) fn add_row(&self, i: usize, factor: f64, out: &mut [f64]) {
+        match self {
+            Features::Dense(m) => {
+                let row = m.row(i).iter();
+                out.iter_mut().zip(row).for_each(|(out, &v)| *out += factor * f64::from(v));
+            }
+            Features::Sparse(_) => {
+                self.for_each_in_row(i, |column, value| out[column] += factor * f64::from(value));
+            }
+        }
+    }
+
     /// Calls `f(column, value)` for the nonzero entries of row `i`, in column order.
     pub fn for_each_in_row(&self, i: usize, mut f: impl FnMut(usize, f32)) {
         match self {

@@ -3,13 +3,13 @@
 //! Row i of p(Â) is p(Â)ᵀ e_i, a column that starts with one entry and grows by one step of the graph per product. While it
 //! is small, following it is far less work than a pass over the graph.
 
-use super::{distinct, series};
+use super::series;
 use crate::context::Context;
-use crate::design::{Channel, Design, Input};
+use crate::design::{Channel, Design, Input, RowScaling};
 use crate::error::Result;
 use crate::features::Features;
 use crate::filter::{Series, recurrence};
-use crate::graph::{Graph, Operator, Propagator, SparseColumn, Step};
+use crate::graph::{Graph, NearOperator, Reached, Step};
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,26 +18,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Local<'d> {
     graph: &'d Graph,
     features: &'d Features,
-    propagators: Vec<(Operator, Propagator<'d>)>,
     channels: Vec<LocalChannel<'d>>,
-    /// Where a channel filters degrees.
-    degrees: Option<Features>,
 }
 
 struct LocalChannel<'d> {
     channel: &'d Channel,
-    /// Among the propagators.
-    operator: usize,
+    operator: NearOperator<'d>,
     series: Series,
 }
 
-/// What following one node takes.
+/// What following one node takes: columns by place.
 struct Workspace {
-    now: SparseColumn,
-    before: SparseColumn,
-    next: SparseColumn,
-    between: SparseColumn,
-    sum: SparseColumn,
+    reached: Reached,
+    now: Vec<f64>,
+    before: Vec<f64>,
+    next: Vec<f64>,
+    between: Vec<f64>,
+    sum: Vec<f64>,
+}
+
+impl Workspace {
+    fn new(nodes: usize) -> Self {
+        let [now, before, next, between, sum] = [const { Vec::new() }; 5];
+        Workspace { reached: Reached::none(nodes), now, before, next, between, sum }
+    }
 }
 
 impl<'d> Local<'d> {
@@ -48,27 +52,21 @@ impl<'d> Local<'d> {
         features: &'d Features,
         design: &'d Design,
     ) -> Result<Self> {
-        let channels = design.channels();
-        let operators = distinct(channels.iter().map(|channel| channel.operator.clone()));
-        let propagator = |operator: Operator| {
-            let propagator = Propagator::new(graph, &operator)?;
-            Ok((operator, propagator))
-        };
-        let propagators: Vec<(Operator, Propagator<'d>)> =
-            operators.into_iter().map(propagator).collect::<Result<_>>()?;
-        let local = |channel: &'d Channel| {
-            let found = propagators.iter().position(|(operator, _)| *operator == channel.operator);
-            let operator = found.expect("there is a propagator for every operator");
-            let series = series(channel, &propagators[operator].1, design.tolerance);
-            LocalChannel { channel, operator, series }
-        };
-        let channels: Vec<LocalChannel<'d>> = channels.iter().map(local).collect();
-        let degrees = design.filters(Input::Degrees).then(|| Features::Dense(graph.log_degrees()));
         if design.filters(Input::Features) {
             // Refuses features that are not there, as whoever filters all of them does.
-            Input::Features.rows(graph, features, Default::default())?;
+            Input::Features.rows(graph, features, RowScaling::Plain)?;
         }
-        Ok(Local { graph, features, propagators, channels, degrees })
+        let local = |channel: &'d Channel| {
+            let operator = NearOperator::new(graph, &channel.operator)?;
+            let bounded = operator.has_bounded_real_spectrum();
+            Ok(LocalChannel {
+                channel,
+                operator,
+                series: series(channel, bounded, design.tolerance),
+            })
+        };
+        let channels = design.channels().iter().map(local).collect::<Result<_>>()?;
+        Ok(Local { graph, features, channels })
     }
 
     /// The number of columns of the filtered features.
@@ -80,16 +78,13 @@ impl<'d> Local<'d> {
     /// Bytes that it takes to follow nodes on all threads.
     pub(crate) fn memory(&self) -> u64 {
         let threads = rayon::current_num_threads() as u64;
-        let factors: u64 = self.propagators.iter().map(|(_, p)| p.memory()).sum();
-        factors + threads * (5 * 14 * self.graph.nodes() + 16 * self.columns()) as u64
+        threads * (48 * self.graph.nodes() + 16 * self.columns()) as u64
     }
 
     /// Additions that scores of all nodes would take, so many columns of them.
     pub(crate) fn whole(&self, columns: usize) -> u64 {
-        let products = |c: &LocalChannel<'_>| {
-            let nonzeros = self.propagators[c.operator].1.nonzeros();
-            (c.series.products() * nonzeros * columns) as u64
-        };
+        let products =
+            |c: &LocalChannel<'_>| (c.series.products() * c.operator.nonzeros() * columns) as u64;
         self.channels.iter().map(products).sum()
     }
 
@@ -141,64 +136,61 @@ impl<'d> Local<'d> {
         out: &mut [f64],
         within: impl Fn(usize) -> bool,
     ) -> bool {
-        let propagator = &self.propagators[*operator].1;
-        let Workspace { now, before, next, between, sum } = workspace;
-        [&mut *now, before, sum].into_iter().for_each(SparseColumn::clear);
-        now.add(node as u32, propagator.scale_before(node, true));
-        sum.add_scaled(series.coefficients()[0], now);
+        let Workspace { reached, now, before, next, between, sum } = workspace;
+        reached.clear();
+        reached.place(node as u32);
+        before.clear();
+        *now = vec![operator.scale_before(node)];
+        *sum = vec![series.coefficients()[0] * now[0]];
         for (k, &coefficient) in series.coefficients().iter().enumerate().skip(1) {
-            let edges = propagator.spread(now, between, next);
+            let edges = operator.spread(reached, now, between, next);
             if !within(edges) {
                 return false;
             }
             let Step { a, b, c } = recurrence::<f64>(series.basis(), k);
-            next.multiply(|_| a);
-            if b != 0.0 {
-                next.add_scaled(b, now);
-            }
-            if c != 0.0 {
-                next.add_scaled(c, before);
-            }
-            sum.add_scaled(coefficient, next);
+            next.iter_mut().for_each(|value| *value *= a);
+            add_scaled(next, b, now);
+            add_scaled(next, c, before);
+            sum.resize(next.len(), 0.0);
+            add_scaled(sum, coefficient, next);
             std::mem::swap(before, now);
             std::mem::swap(now, next);
         }
-        sum.multiply(|node| propagator.scale_after(node, true));
         // In the order of the nodes, so that sums do not depend on how they were found.
-        let mut nodes: Vec<usize> = sum.nodes().iter().map(|&node| node as usize).collect();
-        nodes.sort_unstable();
+        let parts = reached.nodes().iter().zip(&*sum).filter(|(_, part)| **part != 0.0);
+        let mut parts: Vec<(usize, f64)> = parts
+            .map(|(&node, part)| (node as usize, part * operator.scale_after(node as usize)))
+            .collect();
+        parts.sort_unstable_by_key(|(node, _)| *node);
         let scale = channel.weight.sqrt();
-        let share = |node: usize| scale * sum.get(node as u32);
-        let features = match channel.input {
-            Input::Structure => {
-                nodes.iter().for_each(|&node| out[node] += share(node));
-                return within(nodes.len());
-            }
-            Input::Degrees => self.degrees.as_ref().expect("degrees were counted"),
-            Input::Features => self.features,
-        };
-        if !within(nodes.len() * out.len()) {
+        parts.iter_mut().for_each(|(_, part)| *part *= scale);
+        if !within(parts.len() * if channel.input == Input::Structure { 1 } else { out.len() }) {
             return false;
         }
-        let rows = features.select_rows(&nodes);
-        let rows = channel.rows.apply(&rows);
-        for (k, &node) in nodes.iter().enumerate() {
-            let share = share(node);
-            rows.for_each_in_row(k, |column, value| out[column] += share * f64::from(value));
+        let nodes = || parts.iter().map(|(node, _)| *node).collect::<Vec<usize>>();
+        match (channel.input, channel.rows) {
+            (Input::Structure, _) => parts.iter().for_each(|&(node, part)| out[node] += part),
+            // Where they are.
+            (Input::Features, RowScaling::Plain) => {
+                parts.iter().for_each(|&(node, part)| self.features.add_row(node, part, out));
+            }
+            (input, scaling) => {
+                let rows = match input {
+                    Input::Degrees => Features::Dense(self.graph.log_degrees_of(&nodes())),
+                    _ => self.features.select_rows(&nodes()),
+                };
+                let rows = scaling.apply(&rows);
+                let all = parts.iter().enumerate();
+                all.for_each(|(k, &(_, part))| rows.add_row(k, part, out));
+            }
         }
         true
     }
 }
 
-impl Workspace {
-    fn new(nodes: usize) -> Self {
-        let column = || SparseColumn::zeros(nodes);
-        Workspace {
-            now: column(),
-            before: column(),
-            next: column(),
-            between: column(),
-            sum: column(),
-        }
+/// Adds a multiple of a column that may be shorter.
+fn add_scaled(column: &mut [f64], factor: f64, other: &[f64]) {
+    if factor != 0.0 {
+        column.iter_mut().zip(other).for_each(|(value, other)| *value += factor * other);
     }
 }

@@ -89,8 +89,8 @@ impl LoweredChannel {
 }
 
 /// A channel's filter in the vectors that suit its operator.
-fn series(channel: &Channel, propagator: &Propagator<'_>, tolerance: Tolerance) -> Series {
-    let basis = match propagator.has_bounded_real_spectrum() {
+fn series(channel: &Channel, bounded_real_spectrum: bool, tolerance: Tolerance) -> Series {
+    let basis = match bounded_real_spectrum {
         true => Basis::Chebyshev,
         false => Basis::Powers,
     };
@@ -160,7 +160,8 @@ impl<'d> Driver<'d> {
         let wanted = (channel.input, channel.rows);
         let found = self.inputs.iter().position(|input| (input.input, input.scaling) == wanted);
         let input = found.expect("the driver has every input");
-        let series = series(channel, &self.operators[operator].1, tolerance);
+        let bounded = self.operators[operator].1.has_bounded_real_spectrum();
+        let series = series(channel, bounded, tolerance);
         let side = self.shape(operator, input).side(&series);
         (LoweredChannel { operator, input, side, series }, channel.weight.sqrt())
     }

@@ -35,7 +35,7 @@ pub use order::NodeOrder;
 pub(crate) use product::Step;
 pub(crate) use propagator::Propagator;
 pub use removal::EdgeSet;
-pub(crate) use spread::SparseColumn;
+pub(crate) use spread::{NearOperator, Reached};
 
 use crate::error::{Error, Result};
 use csr::Csr;

@@ -183,26 +183,6 @@ impl<'g> Propagator<'g> {
         self.renumbered.as_ref().map_or(&self.factors, |(_, factors)| factors)
     }
 
-    /// Whether nodes are in the order of the graph.
-    pub(super) fn is_in_order(&self) -> bool {
-        self.renumbered.is_none()
-    }
-
-    /// The rows of A, and of Aᵀ, in the order of the graph.
-    pub(super) fn matrix_rows(&self) -> (Rows<'g>, Rows<'g>) {
-        (self.matrix.rows, self.matrix.transposed)
-    }
-
-    /// The factors after each sum over neighbours, and after those of the way there.
-    pub(super) fn factors_of_rows(&self) -> (&[f64], Option<&[f64]>) {
-        (&self.factors.row, self.factors.there.as_deref())
-    }
-
-    /// s.
-    pub(super) fn loop_weight(&self) -> f32 {
-        self.loops
-    }
-
     /// The node whose row is at a place.
     pub(crate) fn node(&self, place: usize) -> usize {
         self.renumbered.as_ref().map_or(place, |(rows, _)| rows.order().nodes()[place] as usize)

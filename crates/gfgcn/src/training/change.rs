@@ -341,7 +341,9 @@ impl Next<'_> {
         }
         let dataset = dataset.clone().with_targets(targets)?;
         let split = Split::new(dataset.nodes(), train, validation, Vec::new())?;
-        let taught = Taught { dataset: dataset.clone(), split };
+        let same = matches!(stale, Stale::Nothing);
+        let digests = same.then(|| training.digests.clone());
+        let taught = Taught { dataset: dataset.clone(), split, digests };
         let model = match (&training.recipe, &training.rows) {
             (Recipe::Described(classifier), Some(kept)) => {
                 let (dataset, before, forgotten) = (&dataset, &before, &forgotten);

@@ -160,6 +160,8 @@ impl Training {
 struct Taught {
     dataset: Dataset,
     split: Split,
+    /// Of the nodes, where they are known already.
+    digests: Option<Vec<u128>>,
 }
 
 impl Taught {
@@ -172,17 +174,18 @@ impl Taught {
         let nodes = [split.train(), &validation].concat();
         let dataset = dataset.clone().with_targets(dataset.targets().only(&nodes))?;
         let split = Split::new(dataset.nodes(), split.train().to_vec(), validation, Vec::new())?;
-        Ok(Taught { dataset, split })
+        Ok(Taught { dataset, split, digests: None })
     }
 
     /// What is kept of training on it.
     fn kept(&self, recipe: Recipe, rows: Option<Filtered>) -> Training {
         let nodes = self.dataset.targets().known();
+        let digests = self.digests.clone();
         Training {
             recipe,
             fingerprint: self.dataset.source_fingerprint(),
             node_ids: self.dataset.node_ids().map(<[String]>::to_vec),
-            digests: self.dataset.node_digests(),
+            digests: digests.unwrap_or_else(|| self.dataset.node_digests()),
             targets: self.dataset.targets().select(&nodes),
             nodes,
             validation: self.split.validation().to_vec(),
