@@ -16,8 +16,10 @@ import gfgcn
 ROOT = pathlib.Path(__file__).parents[2]
 MODULES = [
     "gfgcn",
+    "gfgcn._changes",
     "gfgcn._classifier",
     "gfgcn._evaluate",
+    "gfgcn._explaining",
     "gfgcn._filter",
     "gfgcn._regressor",
     "gfgcn._results",

@@ -121,7 +121,7 @@ impl World {
 
     fn split(&self, validates: bool) -> Split {
         let places: Vec<usize> = self.known.iter().map(|&node| self.place(node).unwrap()).collect();
-        let is_validation = |k: &usize| validates && self.nodes[*k] % 4 == 0;
+        let is_validation = |k: &usize| validates && self.nodes[*k].is_multiple_of(4);
         let (validation, train) = places.into_iter().partition(is_validation);
         Split::new(self.nodes.len(), train, validation, Vec::new()).unwrap()
     }

@@ -84,7 +84,15 @@ impl Agreement {
             ),
             Judged::Values { r2, mae } => format!("R² {r2:.3}, mean absolute error {mae:.3}"),
         };
-        format!("\nAgreement with {} {}: {how}\n", self.nodes, self.on)
+        format!("\nAgreement with {}: {how}\n", self.compared())
+    }
+
+    /// How many nodes, and which.
+    fn compared(&self) -> String {
+        match self.nodes {
+            1 => format!("1 {}", self.on.replacen("nodes", "node", 1)),
+            nodes => format!("{nodes} {}", self.on),
+        }
     }
 
     fn text_of_classes(&self, metrics: &Metrics) -> String {
@@ -101,9 +109,8 @@ impl Agreement {
         let header =
             ["class", "nodes", "precision %", "recall %", "F1 %"].map(String::from).to_vec();
         format!(
-            "\nAgreement with {} {}: accuracy {} %, macro F1 {} %, weighted F1 {} %\n{}\n",
-            self.nodes,
-            self.on,
+            "\nAgreement with {}: accuracy {} %, macro F1 {} %, weighted F1 {} %\n{}\n",
+            self.compared(),
             percent(metrics.accuracy),
             percent(metrics.macro_f1),
             percent(metrics.weighted_f1),

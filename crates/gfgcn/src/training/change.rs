@@ -82,7 +82,7 @@ impl Model {
     /// what the data themselves say about labels is not looked at.
     ///
     /// # Errors
-    /// A model that does not [keep its training](super::training), data that cannot be matched to it, labels of another kind, or
+    /// A model that does not [keep its training](crate::training), data that cannot be matched to it, labels of another kind, or
     /// whatever training refuses.
     pub fn update(
         &self,
@@ -121,7 +121,7 @@ impl Model {
     /// on; labels in it are not looked at.
     ///
     /// # Errors
-    /// A model that does not [keep its training](super::training), other data, something to forget that is not there, nothing
+    /// A model that does not [keep its training](crate::training), other data, something to forget that is not there, nothing
     /// that is left to learn from, or whatever training refuses.
     pub fn forget(
         &self,
