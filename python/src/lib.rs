@@ -28,7 +28,7 @@ mod _gfgcn {
     #[pymodule_export]
     use crate::model::{Model, filter, fit};
     #[pymodule_export]
-    use crate::relearn::{forget, update};
+    use crate::relearn::{forget, smoothed_sets, update};
     #[pymodule_export]
     use crate::search::search;
     #[pymodule_export]

@@ -1,6 +1,6 @@
-//! Learning more and forgetting.
+//! What a model can do that keeps its training.
 
-use crate::arrays::nodes;
+use crate::arrays::{array, nodes};
 use crate::dataset::Dataset;
 use crate::errors::raise;
 use crate::model::{Model, Predicted, predicted};
@@ -8,8 +8,9 @@ use crate::targets::GivenTargets;
 use crate::work;
 use gfgcn::context::Context;
 use gfgcn::graph::EdgeSet;
+use gfgcn::matrix::Matrix;
 use gfgcn::training::{Changes, Check, Receipt, Relearnt, Removal};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -87,6 +88,29 @@ pub(crate) fn forget<'py>(
     let receipt = serde_json::to_string(&receipt).expect("a receipt has string keys");
     let changed = (Model { model }, Dataset { dataset }, predicted, to_dict(py, changes)?);
     Ok((changed, receipt))
+}
+
+/// Which classes are plausible at a coverage, smoothed over neighbours by a share, nodes × classes.
+#[pyfunction]
+#[pyo3(signature = (model, dataset, coverage, share, threads=0))]
+pub(crate) fn smoothed_sets<'py>(
+    py: Python<'py>,
+    model: &Model,
+    dataset: &Dataset,
+    coverage: f64,
+    share: f64,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<bool>>> {
+    let (model, data) = (&model.model, &dataset.dataset);
+    let sets = work::run(py, threads, |context| {
+        let predictions = model.predict(data, context)?;
+        model.smoothed_sets(data, &predictions, coverage, share, context)
+    })?;
+    let mut mask = Matrix::<bool>::zeros(data.nodes(), model.classes().len());
+    for node in 0..data.nodes() {
+        sets.set(node).into_iter().for_each(|class| mask[(node, class as usize)] = true);
+    }
+    array(py, mask)
 }
 
 fn to_dict(py: Python<'_>, changes: Changes) -> PyResult<Bound<'_, PyDict>> {

@@ -10,7 +10,8 @@ from sklearn.metrics import log_loss
 
 from gfgcn import GradientFreeClassifier, GradientFreeRegressor, evaluate
 
-BENDS = [0, *(2.0**k for k in range(9))]
+# Times what scores of the usual size are divided by.
+BENDS = [0, *(2.0**k for k in range(-2, 7))]
 
 
 def left_out(F, train, targets, lam, intercept=False):
@@ -37,7 +38,8 @@ def most_likely(scores, classes):
         found = minimize_scalar(loss, bounds=(-5, 12), method="bounded", options={"xatol": 1e-8})
         return found.fun, np.exp(found.x), bend
 
-    _, sharpness, bend = min(map(fitted, BENDS))
+    size = np.sqrt(np.mean(scores**2))
+    _, sharpness, bend = min(fitted(bend / size) for bend in BENDS)
     return sharpness, bend
 
 

@@ -161,3 +161,15 @@ def test_what_cannot_be_changed(cora):
             model.forget(**wrong)
         assert model._model.to_bytes() == before
     assert GradientFreeClassifier("sgc", depth=2).partial_fit(cora).score(cora) > 0.7
+
+
+def test_sets_listen_to_neighbours(cora):
+    y = np.where(cora.train_mask | cora.val_mask, cora.y, -1)
+    model = kept().fit(cora.X, y, adjacency=cora.adjacency)
+    plain, smooth = model.predict_set(), model.predict_set(smooth=0.2)
+    test = np.flatnonzero(cora.test_mask)
+    inside = smooth[test, cora.y[test]].mean()
+    assert 0.85 < inside < 0.95 and smooth[test].sum() < plain[test].sum()
+    np.testing.assert_array_equal(smooth, model.predict_set(cora.X, cora.adjacency, smooth=0.2))
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        model.predict_set(smooth=2)

@@ -5,6 +5,7 @@ use crate::{npy, npz};
 use gfgcn::calibration::Regions;
 use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::model::Predictions;
+use gfgcn::training::SmoothedSets;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,9 +17,20 @@ pub struct Extras {
     pub probabilities: bool,
     /// What is plausible at a coverage: sets of classes or labels, or intervals of values.
     pub regions: Option<Regions>,
+    /// The same sets smoothed over neighbours, in place of those of single nodes.
+    pub smoothed: Option<SmoothedSets>,
 }
 
 impl Extras {
+    /// The plausible classes or labels of a node.
+    pub fn plausible(&self, predictions: &Predictions, node: usize) -> Vec<u32> {
+        match (&self.smoothed, &self.regions) {
+            (Some(smoothed), _) => smoothed.set(node),
+            (None, Some(regions)) => predictions.plausible(node, regions),
+            (None, None) => Vec::new(),
+        }
+    }
+
     /// How many columns there are for each class.
     fn copies(&self) -> u64 {
         u64::from(self.probabilities) + 2 * u64::from(self.regions.is_some())
@@ -95,7 +107,7 @@ pub fn write(
         }
     }
     if let Some(regions) = &extras.regions {
-        columns.extend(region_columns(predictions, nodes, regions));
+        columns.extend(region_columns(predictions, nodes, regions, extras));
     }
     write_table(path, overwrite, &columns)
 }
@@ -104,9 +116,10 @@ fn region_columns<'p>(
     predictions: &'p Predictions,
     nodes: &[usize],
     regions: &Regions,
+    extras: &Extras,
 ) -> Vec<Column<'p>> {
     if predictions.kind() != TargetKind::Values {
-        let set = |&node: &usize| names(predictions, &predictions.plausible(node, regions));
+        let set = |&node: &usize| names(predictions, &extras.plausible(predictions, node));
         return vec![Column::text("set", nodes.iter().map(set).map(Cow::Owned))];
     }
     let rows: Vec<Vec<(f64, f64)>> =
@@ -183,8 +196,8 @@ fn write_archive(
     if extras.probabilities {
         members.push(("probabilities", numbers(&|node| predictions.probabilities(node))));
     }
-    if let Some(regions) = &extras.regions {
-        members.push(("sets", marks(&|node| predictions.plausible(node, regions))));
+    if extras.regions.is_some() {
+        members.push(("sets", marks(&|node| extras.plausible(predictions, node))));
     }
     npz::write_members(path, overwrite, &members)
 }

@@ -9,8 +9,8 @@ import numpy as np
 from . import _inputs
 from ._estimator import UNCHANGED
 from ._explaining import Explainable
-from ._gfgcn import Model
-from ._settings import number
+from ._gfgcn import Model, smoothed_sets
+from ._settings import number, threads
 from ._types import Array
 
 
@@ -266,7 +266,13 @@ class GradientFreeClassifier(Explainable):
         return columns if self._sets is None else self._by_label(columns, self._sets[0])
 
     def predict_set(
-        self, X: Any = None, adjacency: Any = None, *, coverage: float = 0.9, directed: bool | None = None
+        self,
+        X: Any = None,
+        adjacency: Any = None,
+        *,
+        coverage: float = 0.9,
+        smooth: float = 0.0,
+        directed: bool | None = None,
     ) -> Array:
         """Which classes are plausible, a mask (nodes, classes): those that fit a node no worse than the training nodes' own
         classes fit them when they are left out, but for the worst ones.
@@ -275,6 +281,10 @@ class GradientFreeClassifier(Explainable):
         single one decides much: measured on many graphs, not guaranteed. The predicted class is always in the set. Of label
         sets, the coverage is the share of labels that are inside.
 
+        With ``smooth``, from 0 to 1, that share of a node's probabilities is the mean of its neighbours', and training nodes are
+        left out of their neighbours' as well: smaller sets where neighbours are alike. For classes, on the graph of ``fit``, with
+        ``keep_training=True`` and a model that is described by parameters.
+
         >>> import numpy as np
         >>> from gfgcn import datasets, GradientFreeClassifier
         >>> model = GradientFreeClassifier(depth=8).fit(datasets.load("cora"))
@@ -282,8 +292,15 @@ class GradientFreeClassifier(Explainable):
         >>> sets.shape, bool((sets.sum(axis=1) >= 1).all())
         ((2708, 7), True)
         """
-        scores = self._predicted(X, adjacency, directed).scores
-        return self._by_class(self._model.sets(scores, number("coverage", coverage)))
+        coverage, smooth = number("coverage", coverage), number("smooth", smooth)
+        if smooth == 0.0:
+            scores = self._predicted(X, adjacency, directed).scores
+            return self._by_class(self._model.sets(scores, coverage))
+        self._check_is_fitted()
+        workers = threads(self.n_jobs)
+        given = X is not None or adjacency is not None
+        data = self._other_data(X, adjacency, directed).dataset(workers) if given else self._kept_data()
+        return self._by_class(smoothed_sets(self._model, data, coverage, smooth, workers))
 
     def score(
         self,

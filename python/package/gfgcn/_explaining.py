@@ -38,7 +38,7 @@ class Explainable(Changeable):
         >>> model = GradientFreeClassifier("sgc", depth=2, keep_training=True)
         >>> why = model.fit(np.eye(6), [0, -1, -1, -1, -1, 1], adjacency=path).explain(1)
         >>> [row["name"] for row in why.labelled]
-        [0]
+        [0, 5]
         >>> bool(np.isclose(sum(row["term"] for row in why.features) + why.constant, why.score))
         True
         """

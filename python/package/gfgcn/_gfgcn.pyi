@@ -17,6 +17,7 @@ __all__ = [
     "fit",
     "forget",
     "search",
+    "smoothed_sets",
     "update",
 ]
 
@@ -127,6 +128,9 @@ def search(
     keep: bool = False,
     threads: int = 0,
 ) -> tuple[Model, _Predicted, dict[str, Any]]: ...
+def smoothed_sets(
+    model: Model, dataset: Dataset, coverage: float, share: float, threads: int = 0
+) -> NDArray[np.bool_]: ...
 def explain(
     model: Model, dataset: Dataset, nodes: NDArray[np.int64], class_: int | None = None, threads: int = 0
 ) -> dict[str, Any]: ...

@@ -58,6 +58,16 @@ pub(crate) struct Arguments {
         allow_negative_numbers = true
     )]
     sets: Option<f64>,
+    /// Smooth the sets over neighbours: the share of a node's probabilities that is the mean of its neighbours', such as 0.5. For
+    /// classes, on the data that the model was trained on, by a described model saved with --keep-training
+    #[arg(
+        long,
+        value_name = "SHARE",
+        requires = "sets",
+        conflicts_with = "nodes",
+        allow_negative_numbers = true
+    )]
+    smooth: Option<f64>,
     #[command(flatten)]
     split: SplitSource,
 }
@@ -69,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     predictions::check_file_name(arguments.target.path())?;
     arguments.target.check(&inputs)?;
     let model = Model::load(&arguments.model)?;
-    let extras = arguments.extras(&model)?;
+    let mut extras = arguments.extras(&model)?;
     let dataset = arguments.source.load_for(&model, global, output)?;
     let split = arguments.split.load_one(&dataset)?;
     let asked = arguments.nodes.as_deref();
@@ -80,6 +90,14 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         None => model.predict(&dataset, context),
     };
     let predictions = progress::show(output, "predicting", Unit::Time, predict)?;
+    if let (Some(share), Some(coverage)) = (arguments.smooth, arguments.sets) {
+        let smooth = |context: &Context| {
+            model.smoothed_sets(&dataset, &predictions, coverage, share, context)
+        };
+        let smoothed = progress::show(output, "smoothing", Unit::Time, smooth)?;
+        extras.regions = Some(smoothed.regions().clone());
+        extras.smoothed = Some(smoothed);
+    }
     let elapsed = start.elapsed();
     predictions.notes().iter().for_each(|note| output.warn(note));
     if extras.regions.as_ref().is_some_and(Regions::is_everything) {
@@ -122,7 +140,10 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         nodes: nodes.len(),
         classes: class_counts(&predictions, &nodes),
         targets: predictions.kind(),
-        regions: extras.regions.map(|regions| RegionSummary::new(&predictions, &nodes, &regions)),
+        regions: extras
+            .regions
+            .as_ref()
+            .map(|regions| RegionSummary::new(&predictions, &nodes, regions, &extras)),
         agreement: Agreement::new(&model, &dataset, &predictions, split.as_ref())?,
         notes: predictions.notes().to_vec(),
         seconds: elapsed.as_secs_f64(),
@@ -139,7 +160,7 @@ impl Arguments {
         }
         let regions =
             self.sets.map(|coverage| model.calibration().regions(coverage)).transpose()?;
-        Ok(Extras { probabilities: self.probabilities, regions })
+        Ok(Extras { probabilities: self.probabilities, regions, smoothed: None })
     }
 }
 
@@ -152,16 +173,15 @@ struct RegionSummary {
 }
 
 impl RegionSummary {
-    fn new(predictions: &Predictions, nodes: &[usize], regions: &Regions) -> Self {
+    fn new(predictions: &Predictions, nodes: &[usize], regions: &Regions, extras: &Extras) -> Self {
         let sizes: Vec<f64> = match predictions.kind() {
             TargetKind::Values => {
                 let widths = |&node: &usize| predictions.intervals(node, regions);
                 nodes.iter().flat_map(widths).map(|(from, to)| to - from).collect()
             }
-            TargetKind::Classes | TargetKind::Sets => nodes
-                .iter()
-                .map(|&node| predictions.plausible(node, regions).len() as f64)
-                .collect(),
+            TargetKind::Classes | TargetKind::Sets => {
+                nodes.iter().map(|&node| extras.plausible(predictions, node).len() as f64).collect()
+            }
         };
         let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;
         RegionSummary { coverage: regions.coverage(), mean_size: mean.is_finite().then_some(mean) }

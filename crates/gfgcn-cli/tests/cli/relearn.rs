@@ -189,3 +189,24 @@ fn a_few_nodes_are_predicted_as_in_company() {
     let run = sandbox.run("predict m.model data --nodes ids.txt -o x.csv");
     assert!(run.status == Some(3) && run.stderr.contains("there is no node \"n99\""), "{run:?}");
 }
+
+#[test]
+fn sets_can_listen_to_neighbours() {
+    let sandbox = Sandbox::new();
+    write_data(&sandbox, "data", &[], &[], false);
+    sandbox.ok(&format!("{FIT} -o m.model"));
+    let text = sandbox.ok("predict m.model data --sets 0.7 --smooth 0.5 -o sets.csv");
+    assert!(text.contains("coverage 0.7"), "{text}");
+    let sets = sandbox.read("sets.csv");
+    assert!(sets.lines().next().unwrap().ends_with("set"), "{sets}");
+    sandbox.ok("fit data --depth 2 -o plain.model");
+    for (command, status, expected) in [
+        ("predict plain.model data --sets 0.7 --smooth 0.5 -o x.csv", 3, "--keep-training"),
+        ("predict m.model data --sets 0.7 --smooth 1.5 -o x.csv", 2, "from 0 to 1"),
+        ("predict m.model data --smooth 0.5 -o x.csv", 2, "--sets"),
+    ] {
+        let run = sandbox.run(command);
+        assert_eq!(run.status, Some(status), "{command}: {run:?}");
+        assert!(run.stderr.contains(expected), "{command}: {run:?}");
+    }
+}

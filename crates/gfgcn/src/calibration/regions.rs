@@ -19,7 +19,7 @@ pub struct Regions {
 }
 
 impl Regions {
-    pub(super) fn new(coverage: f64, misfits: &[Vec<f64>]) -> Result<Self> {
+    pub(crate) fn new(coverage: f64, misfits: &[Vec<f64>]) -> Result<Self> {
         if !(coverage > 0.0 && coverage < 1.0) {
             return Err(Error::parameter("coverage", coverage, "a number between 0 and 1"));
         }

@@ -209,7 +209,7 @@ impl Model {
         }
     }
 
-    fn kept_training(&self) -> Result<&Training> {
+    pub(super) fn kept_training(&self) -> Result<&Training> {
         self.training.as_ref().ok_or_else(|| {
             Error::Data(
                 "the model does not keep its training, so it cannot be changed; train it with --keep-training (in Python \
@@ -239,7 +239,7 @@ struct Matched {
 
 impl Training {
     /// Refuses other data than those that were trained on.
-    fn check_source(&self, dataset: &Dataset) -> Result<()> {
+    pub(super) fn check_source(&self, dataset: &Dataset) -> Result<()> {
         let same = dataset.source_fingerprint() == self.fingerprint
             && dataset.node_ids() == self.node_ids.as_deref();
         same.then_some(()).ok_or_else(|| {

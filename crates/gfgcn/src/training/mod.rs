@@ -30,10 +30,12 @@ mod change;
 mod file;
 mod receipt;
 mod rows;
+mod smoothing;
 
 pub use change::{Changes, Relearnt, Removal};
 pub(crate) use file::{TrainingHeader, read_training, training_tensors};
 pub use receipt::{Check, Receipt, Removed, RemovedEdge, State};
+pub use smoothing::SmoothedSets;
 
 use crate::classifier::Classifier;
 use crate::context::Context;
