@@ -263,7 +263,8 @@ class Plan(unittest.TestCase):
             names = [peer.name for peer in case.peers]
             self.assertEqual(len(set(names)), len(names), case.title)
             for peer in case.peers:
-                self.assertTrue((peers / peer.script).is_file(), peer.script)
+                if peer.script is not None:
+                    self.assertTrue((peers / peer.script).is_file(), peer.script)
 
 
 if __name__ == "__main__":
