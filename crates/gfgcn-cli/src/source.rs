@@ -12,7 +12,7 @@ use gfgcn_datasets::{has_extension, open_with, stem};
 use std::path::{Path, PathBuf};
 
 /// A dataset: by name, by path, or as separate tables.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Source {
     /// A dataset: a name (`gfgcn data list`; write ./NAME for a folder of that name), an .npz file, a folder with edges, features and labels
     /// tables, or a raw Planetoid folder
@@ -39,7 +39,7 @@ pub(crate) struct Source {
 }
 
 /// Whether edges have directions.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Directed {
     /// Keep the directions of edges, from source to target; without, edges are used either way unless the data say that they
     /// are directed
@@ -50,20 +50,6 @@ pub(crate) struct Directed {
 impl Directed {
     pub(crate) fn directions(self) -> Directions {
         if self.directed { Directions::Kept { by: "--directed" } } else { Directions::AsSaid }
-    }
-
-    /// With directions where a model was trained with some.
-    fn directions_for(self, model: &Model) -> Directions {
-        match model.is_directed() {
-            true => Directions::Kept { by: "the model" },
-            false => self.directions(),
-        }
-    }
-
-    /// Says what was repaired while reading.
-    fn notes(self, dataset: &Dataset, output: &Output) {
-        dataset.notes().iter().for_each(|note| output.note(note));
-        self.note(dataset, output);
     }
 
     /// Says so where directions were asked for and there are none.
@@ -87,7 +73,11 @@ impl Source {
         global: &Global,
         output: &Output,
     ) -> Result<Dataset> {
-        self.load_with(self.direction.directions_for(model), global, output)
+        let directions = match model.is_directed() {
+            true => Directions::Kept { by: "the model" },
+            false => self.direction.directions(),
+        };
+        self.load_with(directions, global, output)
     }
 
     fn load_with(
@@ -117,7 +107,8 @@ impl Source {
             }
             (None, []) => unreachable!("the parser requires a dataset or edges"),
         };
-        self.direction.notes(&dataset, output);
+        dataset.notes().iter().for_each(|note| output.note(note));
+        self.direction.note(&dataset, output);
         let dataset = match &self.values {
             Some(path) => {
                 let values = read_values(path, &dataset, context)?;
@@ -125,10 +116,10 @@ impl Source {
             }
             None => dataset,
         };
-        Ok(in_order(
-            dataset,
-            !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir()),
-        ))
+        // In an archive the places of nodes are what counts, in tables their ids.
+        let from_tables =
+            !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir());
+        Ok(if from_tables { dataset.ordered_by_names() } else { dataset })
     }
 
     /// The paths that are read.
@@ -157,21 +148,14 @@ impl NamedSource {
         global: &Global,
         output: &Output,
     ) -> Result<Dataset> {
-        let (directions, context) = (self.direction.directions_for(model), interrupt::context());
-        let dataset = open_with(&self.dataset, global.data_dir.as_deref(), directions, &context)?;
-        self.direction.notes(&dataset, output);
-        Ok(in_order(dataset, self.dataset.is_dir()))
+        let (dataset, direction) = (Some(self.dataset.clone()), self.direction);
+        Source { dataset, direction, ..Source::default() }.load_for(model, global, output)
     }
 
     /// The path that is read.
     pub(crate) fn path(&self) -> &Path {
         &self.dataset
     }
-}
-
-/// In an archive the places of nodes are what counts, in tables their ids.
-fn in_order(dataset: Dataset, from_tables: bool) -> Dataset {
-    if from_tables { dataset.ordered_by_names() } else { dataset }
 }
 
 /// `NAME=FILE`, or a file whose edges have no name; one that is there is taken for that.

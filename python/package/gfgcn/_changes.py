@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from ._settings import flag, threads
 from ._types import Array
 
 Self = TypeVar("Self", bound="Changeable")
+
+
+class Data(NamedTuple):
+    """A graph as the engine has it, the names of its nodes where they have some, and how many they are."""
+
+    dataset: Dataset
+    names: list[Any] | None
+    rows: int
 
 
 class Changeable(Learner):
@@ -61,14 +69,12 @@ class Changeable(Learner):
             return self
         workers, kind = threads(self.n_jobs), self._kind
         if X is None and adjacency is None:
-            data, names, rows = self._kept_data(), self._node_names(), self._kept_rows()
             given = _inputs.Given(None, y)
         else:
-            # Features that have names may come and go with the nodes that have them.
-            named = hasattr(self, "feature_names_in_")
-            checked = self._other_data(X, adjacency, directed, new_features=named)
-            data, names, rows = checked.dataset(workers), checked.graph.nodes, checked.rows
             given = _inputs.unpack(X, y, adjacency, directed)
+        # Features that have names may come and go with the nodes that have them.
+        named = hasattr(self, "feature_names_in_")
+        data, names, rows = self._data_of(X, adjacency, directed, new_features=named)
         targets = None
         if given.y is not None:
             by_number = isinstance(given.y, dict) and names is None
@@ -123,11 +129,7 @@ class Changeable(Learner):
         if len(chosen) != 1:
             raise ValueError(f"forget needs one of labels_of, nodes and edges, but got {' and '.join(chosen) or 'none'}")
         workers = threads(self.n_jobs)
-        if X is None and adjacency is None:
-            data, names, rows = self._kept_data(), self._node_names(), self._kept_rows()
-        else:
-            checked = self._other_data(X, adjacency, directed)
-            data, names, rows = checked.dataset(workers), checked.graph.nodes, checked.rows
+        data, names, rows = self._data_of(X, adjacency, directed)
         gone = None
         forgotten: Any
         if edges is not None:
@@ -164,19 +166,17 @@ class Changeable(Learner):
     def _remember_changes(self, targets: Any) -> None:
         """How the predictions of a changed model become what y was."""
 
-    def _kept_data(self) -> Dataset:
-        if self._data is None:
+    def _data_of(self, X: Any, adjacency: Any, directed: Any, new_features: bool = False) -> Data:
+        """What was passed, or the training graph."""
+        if X is not None or adjacency is not None:
+            checked = self._other_data(X, adjacency, directed, new_features)
+            return Data(checked.dataset(threads(self.n_jobs)), checked.graph.nodes, checked.rows)
+        if self._data is None or self._training_graph is None:
             raise ValueError(
                 "the training graph is not part of a model that was not fitted with keep_training=True, nor of a loaded or pickled "
                 "one; pass X and adjacency"
             )
-        return self._data
-
-    def _node_names(self) -> list[Any] | None:
-        return None if self._training_graph is None else self._training_graph.nodes
-
-    def _kept_rows(self) -> int:
-        return 0 if self._training_graph is None else len(self._training_graph.scores)
+        return Data(self._data, self._training_graph.nodes, len(self._training_graph.scores))
 
     _routed = {**Learner._routed, "partial_fit": ("adjacency", "directed")}
 

@@ -298,8 +298,7 @@ class GradientFreeClassifier(Explainable):
             return self._by_class(self._model.sets(scores, coverage))
         self._check_is_fitted()
         workers = threads(self.n_jobs)
-        given = X is not None or adjacency is not None
-        data = self._other_data(X, adjacency, directed).dataset(workers) if given else self._kept_data()
+        data = self._data_of(X, adjacency, directed).dataset
         return self._by_class(smoothed_sets(self._model, data, coverage, smooth, workers))
 
     def score(

@@ -44,11 +44,7 @@ class Explainable(Changeable):
         """
         self._check_is_fitted()
         workers = threads(self.n_jobs)
-        if X is None and adjacency is None:
-            data, names, rows = self._kept_data(), self._node_names(), self._kept_rows()
-        else:
-            checked = self._other_data(X, adjacency, directed)
-            data, names, rows = checked.dataset(workers), checked.graph.nodes, checked.rows
+        data, names, rows = self._data_of(X, adjacency, directed)
         several = isinstance(node, (list, np.ndarray))
         numbers = node_numbers(node if several else [node], names, rows)
         labels = self._labels()

@@ -4,7 +4,6 @@ pub(crate) mod forget;
 mod receipt;
 pub(crate) mod update;
 
-use crate::interrupt;
 use crate::output::{count, lambda, pairs, seconds};
 use crate::settings::{reported, score_name, shown_score};
 use crate::source::check_output;
@@ -13,7 +12,7 @@ use gfgcn::data::TargetKind;
 use gfgcn::metrics::Metric;
 use gfgcn::ridge::Selection;
 use gfgcn::training::{Changes, Relearnt};
-use gfgcn::{Error, Model, Result};
+use gfgcn::{Model, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,25 +39,14 @@ impl Models {
 
     fn load(&self) -> Result<Model> {
         let model = Model::load(&self.model)?;
-        match model.training() {
-            Some(_) => Ok(model),
-            None => Err(Error::Data(
-                "the model does not keep its training, so it cannot be changed; train it with gfgcn fit --keep-training".into(),
-            )
-            .in_file(&self.model)),
-        }
+        model.kept_training().map_err(|error| error.in_file(&self.model))?;
+        Ok(model)
     }
 
     /// Whether the model itself is replaced.
     fn in_place(&self) -> bool {
         let real = |path: &Path| path.canonicalize().ok();
         real(&self.model).is_some() && real(&self.model) == real(&self.output)
-    }
-
-    /// Writes the new model, whatever interrupts.
-    fn save(&self, model: &Model) -> Result<()> {
-        let _uninterrupted = interrupt::writing();
-        model.save(&self.output, self.force)
     }
 }
 

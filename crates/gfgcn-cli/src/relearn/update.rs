@@ -4,7 +4,7 @@ use super::{Models, Outcome};
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::source::NamedSource;
-use crate::{Global, interrupt, shown};
+use crate::{Global, interrupt, shown, training};
 use clap::Args;
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, LabelSets, TargetKind, Targets};
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let relearnt = progress::show(output, "learning", Unit::Time, update)?;
     let outcome = Outcome::new(&relearnt, start.elapsed());
     note_unlearnt(&relearnt.dataset, &dataset, relearnt.changes.nodes_added, output);
-    models.save(&relearnt.model)?;
+    training::save(&relearnt.model, &models.output, models.force)?;
     let report = Report { outcome, model: shown::path(&models.output) };
     output.report(&report, |report| report.outcome.text(vec![("saved", report.model.clone())]))
 }

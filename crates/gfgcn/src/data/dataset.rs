@@ -237,6 +237,15 @@ impl Dataset {
         }
     }
 
+    /// Refuses the number of a node that is not there.
+    pub(crate) fn check_node(&self, node: usize) -> Result<()> {
+        if node < self.nodes() {
+            return Ok(());
+        }
+        let there = format!("below {}, the number of nodes", self.nodes());
+        Err(Error::parameter("node", node, there))
+    }
+
     /// The dataset restricted to some nodes; node `k` of the result is `nodes[k]` here.
     #[must_use]
     pub fn select(&self, nodes: &[usize]) -> Dataset {

@@ -14,8 +14,8 @@ impl Dataset {
     pub fn without_nodes(&self, nodes: &[usize]) -> Result<Dataset> {
         let mut stays = vec![true; self.nodes()];
         for &node in nodes {
-            let there = format!("below {}, the number of nodes", self.nodes());
-            *stays.get_mut(node).ok_or_else(|| Error::parameter("node", node, there))? = false;
+            self.check_node(node)?;
+            stays[node] = false;
         }
         let rest: Vec<usize> = (0..self.nodes()).filter(|&node| stays[node]).collect();
         if rest.is_empty() {

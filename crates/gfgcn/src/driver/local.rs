@@ -69,6 +69,12 @@ impl<'d> Local<'d> {
         Ok(Local { graph, features, channels })
     }
 
+    /// How far away from a node something can be and still have a part in its filtered features.
+    pub(crate) fn steps(&self) -> usize {
+        let steps = |c: &LocalChannel<'_>| c.series.products() * c.operator.steps();
+        self.channels.iter().map(steps).max().unwrap_or(0)
+    }
+
     /// The number of columns of the filtered features.
     pub(crate) fn columns(&self) -> usize {
         let columns = |c: &LocalChannel<'_>| c.channel.input.columns(self.graph, self.features);

@@ -342,15 +342,6 @@ impl<'d> Driver<'d> {
         Ok(total.expect("a design has a channel"))
     }
 
-    /// How far away from a node something can be and still have a part in its filtered features.
-    pub(crate) fn steps(&self) -> usize {
-        let steps = |(channel, _): &(LoweredChannel, f64)| {
-            let there_and_back = self.operators[channel.operator].1.is_there_and_back();
-            channel.series.products() * if there_and_back { 2 } else { 1 }
-        };
-        self.designs.iter().flatten().map(steps).max().unwrap_or(0)
-    }
-
     /// The number of columns of a design's filtered features.
     pub fn columns(&self, design: usize) -> usize {
         let channels = self.designs[design].iter();

@@ -4,18 +4,16 @@
 //! the same sum whether weights or labelled nodes are summed over; where rounding has spoilt that, α is corrected until they are.
 
 use crate::context::Context;
-use crate::data::Targets;
 use crate::design::Input;
-use crate::error::{Error, Result};
-use crate::head::Supervision;
+use crate::error::Result;
 use crate::linalg::{
     Cholesky, gram_of_columns, gram_of_rows, multiply, multiply_by_transposed, multiply_transposed,
 };
 use crate::matrix::Matrix;
 use crate::model::{Member, Model};
 use crate::predictor::Predictor;
-use crate::split::Split;
-use crate::training::{Recipe, Training};
+use crate::ridge::factorise;
+use crate::training::Training;
 
 /// W and Fᵀα may differ by this share of the largest weight.
 const ROUNDING: f64 = 1e-13;
@@ -47,7 +45,7 @@ impl Labelled {
             }
             Predictor::Linear { weights, .. } => {
                 let rows = rows.of(&nodes);
-                let coefficients = training.representers(member, &rows, weights, context)?;
+                let coefficients = representers(training, member, &rows, weights, context)?;
                 Labelled { nodes, rows: Some(rows), coefficients }
             }
         }))
@@ -66,34 +64,18 @@ impl Labelled {
     }
 }
 
-impl Training {
-    /// α of a linear kernel.
-    fn representers(
-        &self,
-        member: &Member,
-        rows: &Matrix<f64>,
-        weights: &Matrix<f64>,
-        context: &Context,
-    ) -> Result<Matrix<f64>> {
-        let Recipe::Described(classifier) = &self.recipe else {
-            return Err(Error::Data("the model was searched for".into()));
-        };
-        let targets: Targets = self.targets();
-        let (train, validation) = (self.training_nodes(), self.validation.clone());
-        let split = Split::new(targets.len(), train, validation, Vec::new())?;
-        let supervision =
-            Supervision::new(&targets, &split, &classifier.ridge, &classifier.objective)?;
-        let truth = &supervision.targets;
-        let mut residuals = multiply(rows, weights, context)?;
-        residuals.add_to_rows(1.0, member.predictor.intercept());
-        let counts = truth.weights();
-        let mut alpha = Matrix::from_fn(rows.rows(), weights.cols(), |j, c| {
-            let weight = counts.map_or(1.0, |counts| counts[j]);
-            weight * (truth.matrix()[(j, c)] - residuals[(j, c)]) * member.lambda
-        });
-        correct(&mut alpha, rows, weights, member.lambda.recip(), context)?;
-        Ok(alpha)
-    }
+/// α of a linear kernel.
+fn representers(
+    training: &Training,
+    member: &Member,
+    rows: &Matrix<f64>,
+    weights: &Matrix<f64>,
+    context: &Context,
+) -> Result<Matrix<f64>> {
+    let mut alpha = training.residuals(member, rows, weights, context)?.weighted;
+    alpha.as_mut_slice().iter_mut().for_each(|residual| *residual *= member.lambda);
+    correct(&mut alpha, rows, weights, member.lambda.recip(), context)?;
+    Ok(alpha)
 }
 
 /// Corrects α until Fᵀα = W, by the rows that F has.
@@ -117,13 +99,11 @@ fn correct(
         let factor = match &mut factor {
             Some(factor) => factor,
             none => {
-                let mut gram = match by_rows {
+                let gram = match by_rows {
                     true => gram_of_rows(rows, context)?,
                     false => gram_of_columns(rows, context)?,
                 };
-                (0..gram.rows()).for_each(|i| gram[(i, i)] += xi);
-                let too_small = |pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() };
-                none.insert(Cholesky::new(gram, context)?.map_err(too_small)?)
+                none.insert(factorise(gram, xi, context)?)
             }
         };
         let step = match by_rows {

@@ -152,10 +152,7 @@ impl Model {
         if nodes.is_empty() {
             return Err(Error::Data("there is no node to explain".into()));
         }
-        if let Some(node) = nodes.iter().find(|&&node| node >= dataset.nodes()) {
-            let there = format!("below {}, the number of nodes", dataset.nodes());
-            return Err(Error::parameter("node", node, there));
-        }
+        nodes.iter().try_for_each(|&node| dataset.check_node(node))?;
         let mut nodes = nodes.to_vec();
         nodes.sort_unstable();
         nodes.dedup();

@@ -73,8 +73,12 @@ impl<'g> NearOperator<'g> {
 
     /// As [`Propagator::nonzeros`](super::Propagator::nonzeros).
     pub(crate) fn nonzeros(&self) -> usize {
-        let one_way = self.sides.rows.neighbours.len() + self.sides.rows.nodes();
-        if self.there_and_back { 2 * one_way } else { one_way }
+        self.steps() * (self.sides.rows.neighbours.len() + self.sides.rows.nodes())
+    }
+
+    /// Steps along edges that a product takes.
+    pub(crate) fn steps(&self) -> usize {
+        if self.there_and_back { 2 } else { 1 }
     }
 
     /// D of the rows of Ã.

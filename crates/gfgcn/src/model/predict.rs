@@ -176,10 +176,7 @@ impl Model {
     ) -> Result<Predictions> {
         let mut rows = HashMap::with_capacity(nodes.len());
         for (row, &node) in nodes.iter().enumerate() {
-            if node >= dataset.nodes() {
-                let there = format!("below {}, the number of nodes", dataset.nodes());
-                return Err(Error::parameter("node", node, there));
-            }
+            dataset.check_node(node)?;
             if rows.insert(node, row).is_some() {
                 return Err(Error::Data(format!("node {node} is asked for twice")));
             }

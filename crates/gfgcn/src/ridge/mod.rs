@@ -12,8 +12,10 @@ mod weights;
 pub(crate) use path::LEFT_OUT_AT_A_TIME;
 pub use path::{RidgePath, Solution};
 pub use problem::Problem;
+pub(crate) use problem::factorise;
 pub use select::{Candidate, Selection, penalty_grid};
 pub(crate) use select::{PENALTIES, best, no_usable_penalty};
+pub(crate) use weights::{Scaling, column_means, scaled_rows};
 
 use crate::context::Context;
 use crate::data::TargetKind;

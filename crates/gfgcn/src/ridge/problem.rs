@@ -223,11 +223,23 @@ impl Side<'_> {
         (0..ones.rows()).map(|i| self.root(i) * ones[(i, 0)]).sum()
     }
 
-    fn factorise(&self, mut symmetric: Matrix<f64>) -> Result<Cholesky> {
-        (0..symmetric.rows()).for_each(|i| symmetric[(i, i)] += self.xi);
-        let too_small = |pivot| Error::NotPositiveDefinite { pivot, lambda: self.xi.recip() };
-        Cholesky::new(symmetric, self.context)?.map_err(too_small)
+    fn factorise(&self, symmetric: Matrix<f64>) -> Result<Cholesky> {
+        factorise(symmetric, self.xi, self.context)
     }
+}
+
+/// The factor of S + ξI.
+///
+/// # Errors
+/// [`Error::NotPositiveDefinite`] when ξ is too small for double precision, or that the work is cancelled.
+pub(crate) fn factorise(
+    mut symmetric: Matrix<f64>,
+    xi: f64,
+    context: &Context,
+) -> Result<Cholesky> {
+    (0..symmetric.rows()).for_each(|i| symmetric[(i, i)] += xi);
+    let too_small = |pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() };
+    Cholesky::new(symmetric, context)?.map_err(too_small)
 }
 
 fn squared_length(row: &[f64]) -> f64 {

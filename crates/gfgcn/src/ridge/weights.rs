@@ -9,7 +9,7 @@ use crate::matrix::Matrix;
 
 /// The weights of the training nodes, as what scales their rows.
 #[derive(Clone, Debug)]
-pub(super) struct Scaling {
+pub(crate) struct Scaling {
     /// s.
     roots: Vec<f64>,
     /// Σ w.
@@ -19,7 +19,7 @@ pub(super) struct Scaling {
 impl Scaling {
     /// # Errors
     /// Weights that are not positive and finite, or not one for each of the nodes.
-    pub(super) fn new(weights: Option<&[f64]>, nodes: usize) -> Result<Option<Self>> {
+    pub(crate) fn new(weights: Option<&[f64]>, nodes: usize) -> Result<Option<Self>> {
         let Some(weights) = weights else { return Ok(None) };
         Error::check_size("weights (one per training node)", nodes, weights.len())?;
         match weights.iter().find(|&&weight| !(weight > 0.0 && weight.is_finite())) {
@@ -64,7 +64,7 @@ impl Scaling {
 }
 
 /// The means of the columns, weighted where there are weights.
-pub(super) fn column_means(matrix: &Matrix<f64>, scaling: Option<&Scaling>) -> Vec<f64> {
+pub(crate) fn column_means(matrix: &Matrix<f64>, scaling: Option<&Scaling>) -> Vec<f64> {
     let Some(scaling) = scaling else { return matrix.column_means() };
     let mut means = vec![0.0; matrix.cols()];
     for i in 0..matrix.rows() {
@@ -75,7 +75,7 @@ pub(super) fn column_means(matrix: &Matrix<f64>, scaling: Option<&Scaling>) -> V
 }
 
 /// The rows of a matrix times s, where there are weights.
-pub(super) fn scaled_rows(mut matrix: Matrix<f64>, scaling: Option<&Scaling>) -> Matrix<f64> {
+pub(crate) fn scaled_rows(mut matrix: Matrix<f64>, scaling: Option<&Scaling>) -> Matrix<f64> {
     if let Some(scaling) = scaling {
         scaling.scale_rows(&mut matrix);
     }

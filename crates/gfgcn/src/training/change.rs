@@ -63,9 +63,7 @@ impl Relearnt {
         if matches!(training.recipe, Recipe::Searched(_)) {
             return Ok(Check::FromScratch);
         }
-        let (train, validation) = (training.training_nodes(), training.validation.clone());
-        let split = Split::new(self.dataset.nodes(), train, validation, Vec::new())?;
-        let scratch = training.recipe.fit(&self.dataset, &split, context)?;
+        let scratch = training.recipe.fit(&self.dataset, &training.split()?, context)?;
         match scratch.is_same_as(&self.model) {
             true => Ok(Check::Identical),
             false => Err(Error::Data(
@@ -139,7 +137,7 @@ impl Model {
                     (0..dataset.nodes()).map(|node| targets.is_known(node)).collect();
                 let mut removed = 0;
                 for &node in nodes {
-                    check_node(node, dataset)?;
+                    dataset.check_node(node)?;
                     if !targets.is_known(node) {
                         let id = dataset.node_id(node);
                         let what = targets.one();
@@ -162,7 +160,6 @@ impl Model {
                 next.learn(training, changes, context)
             }
             Removal::Nodes(nodes) => {
-                nodes.iter().try_for_each(|&node| check_node(node, dataset))?;
                 let rest = dataset.without_nodes(nodes)?;
                 let mut gone = vec![false; dataset.nodes()];
                 nodes.iter().for_each(|&node| gone[node] = true);
@@ -209,7 +206,11 @@ impl Model {
         }
     }
 
-    pub(super) fn kept_training(&self) -> Result<&Training> {
+    /// What it keeps of its training.
+    ///
+    /// # Errors
+    /// A model that keeps nothing.
+    pub fn kept_training(&self) -> Result<&Training> {
         self.training.as_ref().ok_or_else(|| {
             Error::Data(
                 "the model does not keep its training, so it cannot be changed; train it with --keep-training (in Python \
@@ -218,14 +219,6 @@ impl Model {
             )
         })
     }
-}
-
-fn check_node(node: usize, dataset: &Dataset) -> Result<()> {
-    if node < dataset.nodes() {
-        return Ok(());
-    }
-    let there = format!("below {}, the number of nodes", dataset.nodes());
-    Err(Error::parameter("node", node, there))
 }
 
 /// Data beside those that a model was trained on.

@@ -41,8 +41,11 @@ use crate::classifier::Classifier;
 use crate::context::Context;
 use crate::data::{Dataset, Targets};
 use crate::driver::{Filtered, Rows};
-use crate::error::Result;
-use crate::model::Model;
+use crate::error::{Error, Result};
+use crate::head::Supervision;
+use crate::linalg::multiply;
+use crate::matrix::Matrix;
+use crate::model::{Member, Model};
 use crate::split::Split;
 use crate::tune::{Search, Tuned};
 use serde::{Deserialize, Serialize};
@@ -113,6 +116,38 @@ impl Training {
         self.targets.arranged(place.into_iter())
     }
 
+    /// The nodes that train, and those that choose λ.
+    fn split(&self) -> Result<Split> {
+        let (train, validation) = (self.training_nodes(), self.validation.clone());
+        Split::new(self.digests.len(), train, validation, Vec::new())
+    }
+
+    /// How far a described member with a linear kernel stays from what is known of the training nodes, by their filtered
+    /// features F and its weights W.
+    pub(crate) fn residuals(
+        &self,
+        member: &Member,
+        rows: &Matrix<f64>,
+        weights: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<Residuals> {
+        let Recipe::Described(classifier) = &self.recipe else {
+            return Err(Error::Data("the model was searched for".into()));
+        };
+        let (targets, split) = (self.targets(), self.split()?);
+        let supervision =
+            Supervision::new(&targets, &split, &classifier.ridge, &classifier.objective)?;
+        let truth = &supervision.targets;
+        let mut scores = multiply(rows, weights, context)?;
+        scores.add_to_rows(1.0, member.predictor.intercept());
+        let counts = truth.weights().map(<[f64]>::to_vec);
+        let weighted = Matrix::from_fn(rows.rows(), weights.cols(), |j, c| {
+            let count = counts.as_ref().map_or(1.0, |counts| counts[j]);
+            count * (truth.matrix()[(j, c)] - scores[(j, c)])
+        });
+        Ok(Residuals { weighted, counts })
+    }
+
     /// The name of a node: its id in the data, or its row number.
     pub fn node_id(&self, node: usize) -> Cow<'_, str> {
         match &self.node_ids {
@@ -156,6 +191,14 @@ impl Training {
         let ids = self.node_ids.as_ref().map_or(0, |ids| 48 * ids.len());
         rows + (ids + 16 * self.digests.len() + 24 * self.nodes.len()) as u64
     }
+}
+
+/// What a model leaves of the training nodes' targets.
+pub(crate) struct Residuals {
+    /// w (y − s), training nodes × targets.
+    pub(crate) weighted: Matrix<f64>,
+    /// w, where nodes do not count alike.
+    pub(crate) counts: Option<Vec<f64>>,
 }
 
 /// The part of a dataset that training depends on: nothing is known of nodes that neither train nor choose λ.

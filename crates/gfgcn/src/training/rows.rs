@@ -9,7 +9,7 @@ use crate::classifier::Classifier;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::design::{Design, Input};
-use crate::driver::{Driver, Filtered, Rows};
+use crate::driver::{Filtered, Local, Rows};
 use crate::error::Result;
 
 /// What of the rows before is no longer right.
@@ -147,6 +147,5 @@ fn filters_features(design: &Design) -> bool {
 
 /// How far away something can be that a row depends on, degrees aside.
 fn steps(design: &Design, dataset: &Dataset) -> Result<usize> {
-    let nothing = Rows::of(Vec::new(), dataset.nodes());
-    Ok(Driver::new(dataset, std::slice::from_ref(design), nothing, 0)?.steps())
+    Ok(Local::new(dataset.graph(), dataset.features(), design)?.steps())
 }

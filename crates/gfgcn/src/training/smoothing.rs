@@ -14,18 +14,17 @@
 //! with F centred and 1/Σw added to q where a constant is fitted. That is exact, and takes the filtered features of the
 //! neighbours, which a model that keeps its training has.
 
-use super::{Recipe, Training};
+use super::{Recipe, Residuals, Training};
 use crate::calibration::Regions;
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::driver::Filtered;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::head::Supervision;
-use crate::linalg::{Cholesky, gram_of_columns, multiply};
+use crate::linalg::gram_of_columns;
 use crate::matrix::Matrix;
 use crate::model::{Member, Model, Predictions};
-use crate::split::Split;
+use crate::ridge::{Scaling, column_means, factorise, scaled_rows};
 use rayon::prelude::*;
 
 /// Prediction sets by probabilities that are smoothed over neighbours.
@@ -159,44 +158,28 @@ impl<'a> Without<'a> {
         train: &[usize],
         context: &Context,
     ) -> Result<Self> {
-        let Recipe::Described(classifier) = &training.recipe else { return Err(not_described()) };
-        let targets = training.targets();
-        let split =
-            Split::new(targets.len(), train.to_vec(), training.validation.clone(), Vec::new())?;
-        let supervision =
-            Supervision::new(&targets, &split, &classifier.ridge, &classifier.objective)?;
-        let truth = &supervision.targets;
         let mut features = rows.of(train);
-        let mut scores = multiply(&features, weights, context)?;
-        scores.add_to_rows(1.0, member.predictor.intercept());
-        let weight = |v: usize| truth.weights().map_or(1.0, |weights| weights[v]);
-        let total: f64 = (0..train.len()).map(weight).sum();
+        let Residuals { weighted, counts } =
+            training.residuals(member, &features, weights, context)?;
+        let scaling = Scaling::new(counts.as_deref(), train.len())?;
+        let weight = |v: usize| counts.as_ref().map_or(1.0, |counts| counts[v]);
         let mut means = vec![0.0; features.cols()];
+        let mut constant = 0.0;
         if member.ridge.intercept {
-            for v in 0..train.len() {
-                let part = weight(v) / total;
-                means.iter_mut().zip(features.row(v)).for_each(|(mean, f)| *mean += part * f);
-            }
+            means = column_means(&features, scaling.as_ref());
             features.add_to_rows(-1.0, &means);
+            constant = (0..train.len()).map(weight).sum::<f64>().recip();
         }
-        let constant = if member.ridge.intercept { total.recip() } else { 0.0 };
-        let mut scaled = features.clone();
-        for v in 0..train.len() {
-            let root = weight(v).sqrt();
-            scaled.row_mut(v).iter_mut().for_each(|value| *value *= root);
-        }
-        let mut gram = gram_of_columns(&scaled, context)?;
+        let scaled = scaled_rows(features.clone(), scaling.as_ref());
+        let gram = gram_of_columns(&scaled, context)?;
         drop(scaled);
-        let xi = member.lambda.recip();
-        (0..gram.rows()).for_each(|i| gram[(i, i)] += xi);
-        let too_small = |pivot| Error::NotPositiveDefinite { pivot, lambda: member.lambda };
-        let factor = Cholesky::new(gram, context)?.map_err(too_small)?;
+        let factor = factorise(gram, member.lambda.recip(), context)?;
         let columns = Matrix::from_fn(features.cols(), train.len(), |j, v| features[(v, j)]);
         let solved = factor.solve(columns, context)?;
         let solved = Matrix::from_fn(train.len(), features.cols(), |v, j| solved[(j, v)]);
         let residuals = Matrix::from_fn(train.len(), weights.cols(), |v, c| {
             let own = dot(features.row(v), solved.row(v)) + constant;
-            weight(v) * (truth.matrix()[(v, c)] - scores[(v, c)]) / (1.0 - weight(v) * own)
+            weighted[(v, c)] / (1.0 - weight(v) * own)
         });
         Ok(Without { rows, means, solved, constant, residuals })
     }
