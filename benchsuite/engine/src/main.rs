@@ -4,6 +4,7 @@
 mod binding;
 mod data;
 mod epoch;
+mod gpu;
 mod protocol;
 mod relearn;
 mod scale;
@@ -95,6 +96,22 @@ enum Command {
         #[arg(long)]
         from_scratch: bool,
     },
+    /// One product on a GPU.
+    GpuProduct {
+        data: PathBuf,
+        #[arg(long)]
+        columns: usize,
+        /// Where to write what peers compute with.
+        #[arg(long)]
+        folder: PathBuf,
+    },
+    /// Ridge problems on a GPU, from filtered features that are there.
+    GpuRidge {
+        data: PathBuf,
+        /// Where to write what peers compute with.
+        #[arg(long)]
+        folder: PathBuf,
+    },
     /// The prediction of one node.
     Near {
         data: PathBuf,
@@ -129,6 +146,8 @@ fn main() -> Result<()> {
         Command::Relearn { data, splits, depth, more, from_scratch } => {
             relearn::relearn(&data, splits.as_deref(), depth, more, from_scratch)
         }
+        Command::GpuProduct { data, columns, folder } => gpu::product(&data, columns, &folder),
+        Command::GpuRidge { data, folder } => gpu::ridge(&data, &folder),
         Command::Near { data, splits, depth, all } => {
             relearn::near(&data, splits.as_deref(), depth, all)
         }

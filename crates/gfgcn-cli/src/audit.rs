@@ -1,5 +1,6 @@
 //! `gfgcn audit`: which labels look wrong.
 
+use crate::device::DeviceOption;
 use crate::output::{Output, count, pairs, seconds, table};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, check_output};
@@ -44,6 +45,8 @@ pub(crate) struct Arguments {
     train_on: TrainOn,
     #[command(flatten)]
     wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
 }
 
 /// How many are listed where nothing is said.

@@ -1,5 +1,6 @@
 //! `gfgcn explain`: why a node got its label, and what speaks for each class.
 
+use crate::device::DeviceOption;
 use crate::output::{Output, count};
 use crate::progress::{self, Unit};
 use crate::source::Source;
@@ -38,6 +39,8 @@ pub(crate) struct Arguments {
     /// How many terms of each list to show; what the others add up to is one line
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {

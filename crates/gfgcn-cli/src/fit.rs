@@ -1,6 +1,7 @@
 //! `gfgcn fit`: train a model and save it.
 
 use crate::Global;
+use crate::device::{DeviceOption, on_processor, placed};
 use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
 use crate::progress::{self, Unit};
@@ -50,10 +51,19 @@ pub(crate) struct Arguments {
     train_on: TrainOn,
     #[command(flatten)]
     wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
 }
+
+/// Why a model that keeps its training is not trained on a GPU.
+const KEPT_ON_PROCESSOR: &str =
+    "what a model keeps must be the same bits when it is computed again";
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let recipe = arguments.wanted.recipe()?;
+    if arguments.keep_training {
+        arguments.device.only_processor(KEPT_ON_PROCESSOR)?;
+    }
     let selection = arguments.wanted.settings.ridge().selection;
     arguments.train_on.check_given(&arguments.split, selection)?;
     arguments.target.check(&arguments.source.files())?;
@@ -65,13 +75,14 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         (true, Recipe::Described(classifier)) => Some(classifier.explain(&dataset, &split)?),
         (true, Recipe::Searched(search)) => Some(search.explain(&dataset, &split)?),
     };
+    let plan = plan.map(if arguments.keep_training { on_processor } else { placed });
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
     let keeps = arguments.keep_training;
     let (model, search) = match &recipe {
         Recipe::Described(classifier) => {
             let fit = |context: &Context| match keeps {
-                true => recipe.fit(&dataset, &split, context),
+                true => recipe.fit(&dataset, &split, &context.on_processor()),
                 false => classifier.fit(&dataset, &split, context),
             };
             (progress::show(output, "training", Unit::Time, fit)?, None)

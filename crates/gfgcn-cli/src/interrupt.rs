@@ -1,5 +1,6 @@
 //! Ctrl-C, and being asked to end (SIGTERM, and SIGHUP unless it is ignored): stop at once and leave nothing behind.
 
+use crate::device::placement;
 use anyhow::Context as _;
 use gfgcn::context::{Cancel, Context, Memory};
 use gfgcn::files::discard_pending;
@@ -26,10 +27,13 @@ pub(crate) fn install() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A context that Ctrl-C cancels. All work of the program shares one account of memory.
+/// A context that Ctrl-C cancels. All work of the program shares one account of memory and one place to run.
 pub(crate) fn context() -> Context {
     static MEMORY: LazyLock<Memory> = LazyLock::new(Memory::of_machine);
-    Context::default().with_cancel(CANCEL.clone()).with_memory(MEMORY.clone())
+    Context::default()
+        .with_cancel(CANCEL.clone())
+        .with_memory(MEMORY.clone())
+        .with_placement(placement())
 }
 
 /// While this is held, Ctrl-C waits.

@@ -7,6 +7,7 @@
 mod audit;
 mod cache;
 mod data;
+mod device;
 pub mod download;
 mod evaluate;
 mod explain;
@@ -103,6 +104,8 @@ enum Command {
     Forget(relearn::forget::Arguments),
     Inspect(inspect::Arguments),
     Paper(paper::Arguments),
+    /// List the GPUs that --device can name, or say why there are none
+    Devices,
     /// List, describe, download, convert and make datasets
     #[command(subcommand)]
     Data(data::Command),
@@ -140,19 +143,44 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
     interrupt::install()?;
     // All of them now: work that finds that there are none can only panic.
     start_threads(cli.global.threads.map_or(0, usize::from))?;
-    match &cli.command {
-        Command::Evaluate(arguments) => evaluate::run(arguments, &cli.global, output),
-        Command::Fit(arguments) => fit::run(arguments, &cli.global, output),
-        Command::Tune(arguments) => tune::run(arguments, &cli.global, output),
-        Command::Predict(arguments) => predict::run(arguments, &cli.global, output),
-        Command::Explain(arguments) => explain::run(arguments, &cli.global, output),
-        Command::Audit(arguments) => audit::run(arguments, &cli.global, output),
-        Command::Update(arguments) => relearn::update::run(arguments, &cli.global, output),
-        Command::Forget(arguments) => relearn::forget::run(arguments, &cli.global, output),
-        Command::Inspect(arguments) => inspect::run(arguments, output),
-        Command::Paper(arguments) => paper::run(arguments, &cli.global, output),
-        Command::Data(command) => data::run(command, &cli.global, output),
-        Command::Cache(command) => cache::run(command, output),
+    if let Some(device) = cli.command.device() {
+        device.settle()?;
+    }
+    cli.command.run(&cli.global, output)?;
+    device::note_trouble(output);
+    Ok(())
+}
+
+impl Command {
+    /// Where it computes, if it does.
+    fn device(&self) -> Option<device::DeviceOption> {
+        match self {
+            Command::Evaluate(arguments) => Some(arguments.device),
+            Command::Fit(arguments) => Some(arguments.device),
+            Command::Tune(arguments) => Some(arguments.device),
+            Command::Predict(arguments) => Some(arguments.device),
+            Command::Explain(arguments) => Some(arguments.device),
+            Command::Audit(arguments) => Some(arguments.device),
+            _ => None,
+        }
+    }
+
+    fn run(&self, global: &Global, output: &Output) -> anyhow::Result<()> {
+        match self {
+            Command::Evaluate(arguments) => evaluate::run(arguments, global, output),
+            Command::Fit(arguments) => fit::run(arguments, global, output),
+            Command::Tune(arguments) => tune::run(arguments, global, output),
+            Command::Predict(arguments) => predict::run(arguments, global, output),
+            Command::Explain(arguments) => explain::run(arguments, global, output),
+            Command::Audit(arguments) => audit::run(arguments, global, output),
+            Command::Update(arguments) => relearn::update::run(arguments, global, output),
+            Command::Forget(arguments) => relearn::forget::run(arguments, global, output),
+            Command::Inspect(arguments) => inspect::run(arguments, output),
+            Command::Paper(arguments) => paper::run(arguments, global, output),
+            Command::Devices => device::list(output),
+            Command::Data(command) => data::run(command, global, output),
+            Command::Cache(command) => cache::run(command, output),
+        }
     }
 }
 

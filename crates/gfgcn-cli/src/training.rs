@@ -115,7 +115,7 @@ pub(crate) fn search(
     let tuned = progress::show(output, "searching", Unit::Steps, |context| {
         context.progress().begin("searching", search.steps(dataset, split)?);
         match keeps {
-            true => search.run_keeping(dataset, split, context),
+            true => search.run_keeping(dataset, split, &context.on_processor()),
             false => search.run(dataset, split, context),
         }
     })?;

@@ -1,5 +1,6 @@
 //! `gfgcn tune`: which model is best on these labels, and how good it will be.
 
+use crate::device::{DeviceOption, placed};
 use crate::output::{Output, count, lambda, pairs, seconds, table};
 use crate::settings::{Common, reported, shown_score};
 use crate::source::{Source, SplitSource, check_output};
@@ -48,6 +49,8 @@ pub(crate) struct Arguments {
     train_on: TrainOn,
     #[command(flatten)]
     common: Common,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
@@ -58,7 +61,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     let search = arguments.common.search();
-    let plan = arguments.explain.then(|| search.explain(&dataset, &split)).transpose()?;
+    let plan =
+        arguments.explain.then(|| search.explain(&dataset, &split).map(placed)).transpose()?;
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
     let tuned = training::search(&search, &dataset, &split, false, output)?;

@@ -91,8 +91,17 @@ impl Classifier {
             let driver = self.driver(dataset, &lesson)?;
             let needed = driver.least_memory() + self.memory(&lesson, driver.columns(0));
             let _lease = context.memory().reserve("training", needed, REMEDY)?;
-            let filtered = driver.run(0..1, context)?.remove(0);
-            self.learn(dataset, lesson, &filtered, context)
+            let (ridge, supervision) = (self.ridge.on(lesson.kind()), Supervision::of(lesson)?);
+            let (train, columns) = (supervision.train.len(), driver.columns(0));
+            let targets = supervision.targets.matrix().cols();
+            let work = driver.work(ridge.operations(train, columns, targets));
+            context.place(work, |context| {
+                let filtered = match ridge.leaves_rows_where_they_are() {
+                    true => driver.run_where_it_is(0..1, context)?.remove(0),
+                    false => driver.run(0..1, context)?.remove(0),
+                };
+                self.learn(dataset, &supervision, &filtered, context)
+            })
         })
     }
 
@@ -108,7 +117,7 @@ impl Classifier {
             let lesson = self.lesson(dataset, split)?;
             let needed = self.memory(&lesson, filtered.cols());
             let _lease = context.memory().reserve("training", needed, REMEDY)?;
-            Ok(self.learn(dataset, lesson, filtered, context)?.0)
+            Ok(self.learn(dataset, &Supervision::of(lesson)?, filtered, context)?.0)
         })
     }
 
@@ -134,15 +143,12 @@ impl Classifier {
     fn learn(
         &self,
         dataset: &Dataset,
-        lesson: Lesson<'_>,
+        supervision: &Supervision<'_>,
         filtered: &Filtered,
         context: &Context,
     ) -> Result<(Model, Matrix<f64>)> {
         let ridge = self.ridge.on(dataset.targets().kind());
-        let supervision = Supervision::of(lesson)?;
-        let validation = || filtered.of(supervision.validation);
-        let train = filtered.of(supervision.train);
-        let fitted = ridge.fit(&supervision, train, validation, true, context)?;
+        let fitted = ridge.fit(supervision, filtered, true, context)?;
         let member = Member {
             share: 1.0,
             design: self.design.clone(),

@@ -79,6 +79,15 @@ pub enum Error {
         problem: String,
     },
 
+    /// An accelerator cannot be used, or failed at its work.
+    #[error("{device}: {problem}")]
+    Device {
+        /// The device as it was asked for.
+        device: String,
+        /// What is wrong with it, and what to do about it.
+        problem: String,
+    },
+
     /// The work was asked to give up before it was done.
     #[error("cancelled")]
     Cancelled,
@@ -183,6 +192,7 @@ impl Error {
             Error::Write { .. }
             | Error::Memory { .. }
             | Error::Threads { .. }
+            | Error::Device { .. }
             | Error::Download { .. } => true,
             Error::InFile { source, .. } => source.is_machine_failure(),
             _ => false,

@@ -125,21 +125,17 @@ impl Evaluation {
             )?;
             let supervisions = lessons.into_iter().map(Supervision::of).collect::<Result<_>>()?;
             let ridge = self.ridge.on(dataset.targets().kind());
-            let run = Run { evaluation: self, ridge, dataset, driver, supervisions, context };
             let budget = FILTERED_BYTES.min(context.memory().free() / 2);
-            let mut results = Vec::with_capacity(self.designs.len());
-            for pass in run.driver.passes(budget) {
-                let start = Instant::now();
-                let filtered = run.driver.run(pass.clone(), context)?;
-                let share = start.elapsed() / pass.len() as u32;
-                for (design, filtered) in pass.zip(filtered) {
-                    let mut result = run.design(design, &filtered)?;
-                    result.times.propagate = share;
-                    results.push(result);
-                }
-            }
-            Ok(results)
+            let work = driver.work(self.operations(&driver, dataset));
+            let run = Run { evaluation: self, ridge, dataset, driver, supervisions };
+            context.place(work, |context| run.all(budget, context))
         })
+    }
+
+    /// Operations of all closed-form solutions.
+    fn operations(&self, driver: &Driver<'_>, dataset: &Dataset) -> f64 {
+        let (train, targets) = (self.largest_training_part(), target_columns(dataset.targets()));
+        self.steps() as f64 * self.ridge.operations(train, self.columns(driver), targets)
     }
 
     /// How often the observer will be told.
@@ -238,19 +234,37 @@ struct Run<'a> {
     dataset: &'a Dataset,
     driver: Driver<'a>,
     supervisions: Vec<Supervision<'a>>,
-    context: &'a Context,
 }
 
 impl Run<'_> {
+    /// Every design on every split; filtered features take so much memory at most.
+    fn all(&self, budget: u64, context: &Context) -> Result<Vec<Evaluated>> {
+        let mut results = Vec::with_capacity(self.evaluation.designs.len());
+        for pass in self.driver.passes(budget) {
+            let start = Instant::now();
+            let filtered = match self.ridge.leaves_rows_where_they_are() {
+                true => self.driver.run_where_it_is(pass.clone(), context)?,
+                false => self.driver.run(pass.clone(), context)?,
+            };
+            let share = start.elapsed() / pass.len() as u32;
+            for (design, filtered) in pass.zip(filtered) {
+                let mut result = self.design(design, &filtered, context)?;
+                result.times.propagate = share;
+                results.push(result);
+            }
+        }
+        Ok(results)
+    }
+
     /// One design on every split.
-    fn design(&self, design: usize, filtered: &Filtered) -> Result<Evaluated> {
-        let fit = |supervision| self.fit(supervision, filtered);
+    fn design(&self, design: usize, filtered: &Filtered, context: &Context) -> Result<Evaluated> {
+        let fit = |supervision| self.fit(supervision, filtered, context);
         let fits: Vec<(Fitted, Duration)> =
             self.supervisions.par_iter().map(fit).collect::<Result<_>>()?;
         let start = Instant::now();
         let predictors: Vec<&Predictor> = fits.iter().map(|(fit, _)| &fit.predictor).collect();
         let all = || Ok(filtered.clone());
-        let scores = score_all(&predictors, &self.driver, design, all, self.context)?;
+        let scores = score_all(&predictors, &self.driver, design, all, context)?;
         let mut result = Evaluated {
             design: self.evaluation.designs[design].clone(),
             metric: self.evaluation.objective.metric_for(self.dataset.targets().kind())?,
@@ -288,13 +302,12 @@ impl Run<'_> {
         &self,
         supervision: &Supervision<'_>,
         filtered: &Filtered,
+        context: &Context,
     ) -> Result<(Fitted, Duration)> {
         let start = Instant::now();
-        let (train, ridge) = (filtered.of(supervision.train), &self.ridge);
-        let validation = || filtered.of(supervision.validation);
-        let fitted =
-            ridge.fit(supervision, train, validation, self.evaluation.calibrates, self.context)?;
-        self.context.progress().advance();
+        let calibrates = self.evaluation.calibrates;
+        let fitted = self.ridge.fit(supervision, filtered, calibrates, context)?;
+        context.progress().advance();
         Ok((fitted, start.elapsed()))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::calibration::Calibration;
 use crate::context::Context;
+use crate::driver::Filtered;
 use crate::error::Result;
 use crate::head::{Head, Supervision};
 use crate::kernel::Kernel;
@@ -9,7 +10,7 @@ use crate::linalg::multiply_transposed;
 use crate::matrix::Matrix;
 use crate::predictor::Predictor;
 use crate::ridge::{
-    Candidate, Posed, Ridge, Selection, Solution, best, no_usable_penalty, penalty_grid,
+    Candidate, Posed, Ridge, RidgePath, Selection, Solution, best, no_usable_penalty, penalty_grid,
 };
 
 /// The closed-form solution of one training problem.
@@ -28,20 +29,41 @@ pub(crate) struct Fitted {
 }
 
 impl Ridge {
-    /// Chooses λ and solves on filtered training features (training nodes × features); `validation` gives those
-    /// of the validation nodes. Calibrating needs left-out scores, which a given λ does not.
+    /// Whether filtered features may stay on a device: nothing but sums of products is asked of them.
+    pub(crate) fn leaves_rows_where_they_are(&self) -> bool {
+        self.kernel.is_linear() && !self.uses_validation()
+    }
+
+    /// Chooses λ and solves on the filtered features of the training nodes. Calibrating needs left-out scores, which a given λ
+    /// does not.
     pub(crate) fn fit(
         &self,
         supervision: &Supervision<'_>,
-        train: Matrix<f64>,
-        validation: impl FnOnce() -> Matrix<f64>,
+        filtered: &Filtered,
         calibrates: bool,
         context: &Context,
     ) -> Result<Fitted> {
-        let Posed { kernel, problem, train } = self.pose(train, context)?;
         let targets = &supervision.targets;
+        let (matrix, weights) = (targets.matrix(), targets.weights());
+        if let Some(path) = self.gathered(supervision, filtered, context)? {
+            let chosen =
+                self.choose(&path, supervision, || unreachable!("no part is held out"), context)?;
+            let Solution { coefficients, intercept } = path.solve_weights(chosen.xi, context)?;
+            let left_out = chosen.left_out(&path, supervision, calibrates, context)?;
+            let predictor = Predictor::linear(coefficients, intercept);
+            return chosen.fitted(
+                self.kernel,
+                predictor,
+                supervision,
+                left_out,
+                calibrates,
+                context,
+            );
+        }
+        let Posed { kernel, problem, train } =
+            self.pose(filtered.of(supervision.train), context)?;
         let predictor = |solution: Solution| {
-            Ok(match &train {
+            Ok::<_, crate::Error>(match &train {
                 Some(train) if kernel.is_linear() => {
                     let weights = multiply_transposed(train, &solution.coefficients, context)?;
                     Predictor::linear(weights, solution.intercept)
@@ -50,18 +72,9 @@ impl Ridge {
                 None => Predictor::linear(solution.coefficients, solution.intercept),
             })
         };
-        let calibrated = |left_out: Matrix<f64>| {
-            let calibration = Calibration::new(targets, &left_out, context)?;
-            Ok::<_, crate::Error>((left_out, calibration))
-        };
-        let mut head = supervision.head.clone();
-        let given = match self.selection {
-            Selection::Fixed(lambda) => Some(lambda),
-            Selection::LeaveOneOut | Selection::Validation => None,
-        };
-        let is_set = matches!(head, Head::Sets { .. });
-        if let Some(lambda) = given.filter(|_| !is_set) {
-            let (matrix, weights, xi) = (targets.matrix(), targets.weights(), lambda.recip());
+        if let Some(lambda) = self.given().filter(|_| !is_set(supervision)) {
+            // One factorisation is less work than a path.
+            let xi = lambda.recip();
             let (solution, left_out) = if calibrates {
                 let (solution, left_out) =
                     problem.solve_left_out(matrix, weights, self.intercept, xi, context)?;
@@ -69,41 +82,114 @@ impl Ridge {
             } else {
                 (problem.solve(matrix, weights, self.intercept, xi, context)?, None)
             };
-            let predictor = predictor(solution)?;
-            let calibrated = left_out.map(calibrated).transpose()?;
-            return Ok(Fitted { kernel, lambda, selected: None, predictor, head, calibrated });
+            let (chosen, predictor) = (Chosen { xi, lambda, selected: None }, predictor(solution)?);
+            return chosen.fitted(kernel, predictor, supervision, left_out, calibrates, context);
         }
-        let (matrix, weights) = (targets.matrix().clone(), targets.weights());
-        let path = problem.path(matrix, weights, self.intercept, context)?;
-        let (xi, selected) = match given {
-            Some(lambda) => (lambda.recip(), None),
-            None => {
-                let penalties = penalty_grid(path.scale());
-                let (truth, candidates) = if self.uses_validation() {
-                    let features = validation();
-                    let inputs = match &train {
-                        Some(train) => kernel.matrix(&features, train, context)?,
-                        None => features,
-                    };
-                    let truth = &supervision.validation_targets;
-                    (truth, truth.judge_held_out(&path, &penalties, &inputs, context)?)
-                } else {
-                    (targets, targets.judge_left_out(&path, &penalties, context)?)
-                };
-                let position = best(&candidates, truth.metric()).ok_or_else(no_usable_penalty)?;
-                (penalties[position], candidates[position])
+        let path = problem.path(matrix.clone(), weights, self.intercept, context)?;
+        let held_out = || {
+            let features = filtered.of(supervision.validation);
+            match &train {
+                Some(train) => kernel.matrix(&features, train, context),
+                None => Ok(features),
             }
         };
-        let left_out = match calibrates || is_set {
-            true => Some(path.left_out(xi, context)?),
-            false => None,
+        let chosen = self.choose(&path, supervision, held_out, context)?;
+        let left_out = chosen.left_out(&path, supervision, calibrates, context)?;
+        let predictor = predictor(path.solve(chosen.xi, context)?)?;
+        chosen.fitted(kernel, predictor, supervision, left_out, calibrates, context)
+    }
+
+    /// The path of training nodes whose filtered features are on a device.
+    fn gathered(
+        &self,
+        supervision: &Supervision<'_>,
+        filtered: &Filtered,
+        context: &Context,
+    ) -> Result<Option<RidgePath>> {
+        let Some(device) = context.device() else { return Ok(None) };
+        let targets = &supervision.targets;
+        let (matrix, weights) = (targets.matrix().clone(), targets.weights());
+        let (device, nodes) = (device.as_ref(), supervision.train);
+        RidgePath::gathered(device, filtered, nodes, matrix, weights, self.intercept, context)
+    }
+
+    /// λ, where it is not chosen.
+    fn given(&self) -> Option<f64> {
+        match self.selection {
+            Selection::Fixed(lambda) => Some(lambda),
+            Selection::LeaveOneOut | Selection::Validation => None,
+        }
+    }
+
+    /// λ, by left-out nodes or by the inputs of held-out ones.
+    fn choose(
+        &self,
+        path: &RidgePath,
+        supervision: &Supervision<'_>,
+        held_out: impl FnOnce() -> Result<Matrix<f64>>,
+        context: &Context,
+    ) -> Result<Chosen> {
+        if let Some(lambda) = self.given() {
+            return Ok(Chosen { xi: lambda.recip(), lambda, selected: None });
+        }
+        let penalties = penalty_grid(path.scale());
+        let (truth, candidates) = if self.uses_validation() {
+            let truth = &supervision.validation_targets;
+            (truth, truth.judge_held_out(path, &penalties, &held_out()?, context)?)
+        } else {
+            let truth = &supervision.targets;
+            (truth, truth.judge_left_out(path, &penalties, context)?)
         };
+        let position = best(&candidates, truth.metric()).ok_or_else(no_usable_penalty)?;
+        let xi = penalties[position];
+        Ok(Chosen { xi, lambda: xi.recip(), selected: candidates[position] })
+    }
+}
+
+fn is_set(supervision: &Supervision<'_>) -> bool {
+    matches!(supervision.head, Head::Sets { .. })
+}
+
+/// The λ that a problem is solved for.
+struct Chosen {
+    xi: f64,
+    lambda: f64,
+    selected: Option<Candidate>,
+}
+
+impl Chosen {
+    /// The left-out scores, where something is made of them.
+    fn left_out(
+        &self,
+        path: &RidgePath,
+        supervision: &Supervision<'_>,
+        calibrates: bool,
+        context: &Context,
+    ) -> Result<Option<Matrix<f64>>> {
+        let wanted = calibrates || is_set(supervision);
+        wanted.then(|| path.left_out(self.xi, context)).transpose()
+    }
+
+    fn fitted(
+        self,
+        kernel: Kernel,
+        predictor: Predictor,
+        supervision: &Supervision<'_>,
+        left_out: Option<Matrix<f64>>,
+        calibrates: bool,
+        context: &Context,
+    ) -> Result<Fitted> {
+        let targets = &supervision.targets;
+        let mut head = supervision.head.clone();
         if let (Head::Sets { threshold, .. }, Some(left_out)) = (&mut head, &left_out) {
             *threshold = targets.threshold_of(left_out);
         }
+        let calibrated = |left_out: Matrix<f64>| {
+            let calibration = Calibration::new(targets, &left_out, context)?;
+            Ok::<_, crate::Error>((left_out, calibration))
+        };
         let calibrated = left_out.filter(|_| calibrates).map(calibrated).transpose()?;
-        let predictor = predictor(path.solve(xi, context)?)?;
-        let lambda = given.unwrap_or(xi.recip());
+        let Chosen { lambda, selected, .. } = self;
         Ok(Fitted { kernel, lambda, selected, predictor, head, calibrated })
     }
 }

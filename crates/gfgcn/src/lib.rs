@@ -44,6 +44,7 @@
 //! | learn more and forget | [`Model::update`], [`Model::forget`](Model::forget): [`training::Training`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
 //! | cancel it, watch it, limit its memory | [`context::Context`] |
+//! | run it on an accelerator | [`context::Placement`], [`device::Device`] |
 //! | see what will be computed | [`driver::Explanation`] |
 //! | use the parts alone | [`driver::Driver`], [`graph::Adjacency`], [`ridge::Problem`], [`ridge::RidgePath`] |
 
@@ -54,6 +55,7 @@ mod classifier;
 pub mod context;
 pub mod data;
 mod design;
+pub mod device;
 pub mod driver;
 mod error;
 pub mod evaluation;

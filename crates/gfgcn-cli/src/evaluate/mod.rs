@@ -6,6 +6,7 @@ mod report;
 mod splits;
 mod trained;
 
+use crate::device::{DeviceOption, placed};
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::settings::{Settings, depth};
@@ -88,6 +89,8 @@ pub(crate) struct Arguments {
     settings: Settings,
     #[command(flatten)]
     training: TrainingSettings,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
@@ -251,7 +254,7 @@ impl Arguments {
             objective: self.settings.objective(),
             calibrates: self.calibration,
         };
-        let plan = self.explain.then(|| evaluation.explain(dataset)).transpose()?;
+        let plan = self.explain.then(|| evaluation.explain(dataset).map(placed)).transpose()?;
         plan.iter().for_each(|plan| output.plan(plan));
         let results = progress::show(output, "evaluating", Unit::Steps, |context| {
             context.progress().begin("evaluating", evaluation.steps());

@@ -2,6 +2,7 @@
 
 mod agreement;
 
+use crate::device::DeviceOption;
 use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target};
@@ -70,6 +71,8 @@ pub(crate) struct Arguments {
     smooth: Option<f64>,
     #[command(flatten)]
     split: SplitSource,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {

@@ -1,22 +1,26 @@
 //! What a call works under, passed down to everything that takes long.
 //!
 //! A [`Context`] says whether the work is still wanted, whom it tells how far it is, how much memory it may
-//! take and on which threads it runs. There is no global state behind it: two calls with two contexts do not
+//! take, on which threads it runs and on which device, if on any. There is no global state behind it: two calls with two contexts do not
 //! disturb each other, whatever threads they share.
 
 mod cancel;
 mod engine;
 mod memory;
+mod placement;
 mod progress;
 
 pub use cancel::Cancel;
 pub use engine::{Engine, no_threads, start_threads};
 pub use memory::{Lease, Memory};
+pub use placement::{OpenDevice, Placement, Work};
 pub use progress::{Observer, Progress};
 
+use crate::device::Device;
 use crate::error::{Error, Result};
+use std::sync::Arc;
 
-/// Cancellation, progress, memory and engine of one call.
+/// Cancellation, progress, memory, engine and device of one call.
 ///
 /// The default is never cancelled, tells nobody, may take what the machine has free and runs on the threads of
 /// whoever calls.
@@ -35,6 +39,9 @@ pub struct Context {
     progress: Progress,
     memory: Memory,
     engine: Engine,
+    placement: Placement,
+    /// The device of the work at hand, once that is known.
+    device: Option<Arc<dyn Device>>,
 }
 
 impl Context {
@@ -71,6 +78,44 @@ impl Context {
     #[must_use]
     pub fn with_engine(self, engine: Engine) -> Self {
         Context { engine, ..self }
+    }
+
+    /// Runs on a device, if the placement says so.
+    #[must_use]
+    pub fn with_placement(self, placement: Placement) -> Self {
+        Context { placement, device: None, ..self }
+    }
+
+    /// Where work runs.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The same for work on the processor alone.
+    #[must_use]
+    pub fn on_processor(&self) -> Self {
+        self.clone().with_placement(Placement::default())
+    }
+
+    /// The device that the work at hand runs on.
+    pub fn device(&self) -> Option<&Arc<dyn Device>> {
+        self.device.as_ref()
+    }
+
+    /// Does so much work with a context that knows its device; on the processor, from the start, if a device fails that was
+    /// only used because it seemed to pay.
+    ///
+    /// # Errors
+    /// What the work returns.
+    pub fn place<R>(&self, work: Work, run: impl Fn(&Context) -> Result<R>) -> Result<R> {
+        if self.device.is_some() {
+            return run(self); // a part of work that has its place
+        }
+        let Some(device) = self.placement.device_for(work) else { return run(self) };
+        match run(&Context { device: Some(device), ..self.clone() }) {
+            Err(error) if self.placement.falls_back(&error) => run(&self.on_processor()),
+            outcome => outcome,
+        }
     }
 
     /// Long work asks this between its steps and gives up where it fails.

@@ -1,6 +1,7 @@
 //! A plan in words and numbers, for people and for JSON.
 
 use super::{Cost, Driver, Side};
+use crate::context::Work;
 use crate::filter::Series;
 use crate::ridge::{PENALTIES, Ridge, Selection};
 use serde::Serialize;
@@ -27,6 +28,19 @@ pub struct Explanation {
     pub solve: Vec<Systems>,
     /// How every node is scored.
     pub predict: Scoring,
+    /// Bytes that scoring moves, if nothing were found in a cache.
+    pub scored_bytes: u64,
+    /// Where it runs, if that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+impl Explanation {
+    /// How much there is to do.
+    pub fn work(&self) -> Work {
+        let operations = self.solve.iter().map(|systems| systems.operations as f64).sum();
+        Work { bytes: (self.cost.bytes + self.scored_bytes) as f64, operations }
+    }
 }
 
 /// The ridge problems of a plan.
@@ -130,6 +144,8 @@ impl Driver<'_> {
             cost: self.cost(memory),
             solve,
             predict,
+            scored_bytes: self.scored_bytes(),
+            place: None,
         }
     }
 
@@ -197,7 +213,11 @@ impl fmt::Display for Explanation {
                 .trim_end(),
             large(cost.bytes),
             large(cost.memory),
-        )
+        )?;
+        match &self.place {
+            Some(place) => write!(f, "\nplace      {place}"),
+            None => Ok(()),
+        }
     }
 }
 

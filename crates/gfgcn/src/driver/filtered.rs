@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::design::Design;
+use crate::device::ResidentRows;
 use crate::error::Result;
 use crate::filter::Propagated;
 use crate::linalg::multiply_transposed;
@@ -64,9 +65,15 @@ impl Rows {
 /// The filtered features of a design: its channels side by side, on the rows that were asked for.
 #[derive(Clone, Debug)]
 pub struct Filtered {
-    /// Each with what its values are multiplied by.
-    pub(super) channels: Vec<(Arc<Propagated<f32>>, f64)>,
-    pub(super) rows: Arc<Rows>,
+    held: Held,
+    rows: Arc<Rows>,
+}
+
+/// Channels, each with what its values are multiplied by.
+#[derive(Clone, Debug)]
+enum Held {
+    Here(Vec<(Arc<Propagated<f32>>, f64)>),
+    OnDevice(Vec<(Arc<dyn ResidentRows>, f64)>),
 }
 
 impl PartialEq for Filtered {
@@ -77,20 +84,64 @@ impl PartialEq for Filtered {
             a == b && (Arc::ptr_eq(one, two) || one.to_native() == two.to_native())
         };
         self.nodes() == other.nodes()
-            && self.channels.len() == other.channels.len()
-            && self.channels.iter().zip(&other.channels).all(same)
+            && self.present().len() == other.present().len()
+            && self.present().iter().zip(other.present()).all(same)
     }
 }
 
 impl Filtered {
+    pub(super) fn here(channels: Vec<(Arc<Propagated<f32>>, f64)>, rows: Arc<Rows>) -> Self {
+        Filtered { held: Held::Here(channels), rows }
+    }
+
+    pub(super) fn on_device(channels: Vec<(Arc<dyn ResidentRows>, f64)>, rows: Arc<Rows>) -> Self {
+        Filtered { held: Held::OnDevice(channels), rows }
+    }
+
+    /// The rows in the machine's memory, wherever they were computed.
+    pub(super) fn fetched(self) -> Result<Self> {
+        let Held::OnDevice(channels) = &self.held else { return Ok(self) };
+        let fetch = |(channel, scale): &(Arc<dyn ResidentRows>, f64)| {
+            Ok((Arc::new(Propagated::whole(channel.fetch()?)), *scale))
+        };
+        Ok(Filtered::here(channels.iter().map(fetch).collect::<Result<_>>()?, self.rows))
+    }
+
+    /// The channels on a device and the positions of some nodes' rows among theirs, if the rows are there.
+    pub(crate) fn resident(
+        &self,
+        nodes: &[usize],
+    ) -> Option<(&[(Arc<dyn ResidentRows>, f64)], Vec<usize>)> {
+        let Held::OnDevice(channels) = &self.held else { return None };
+        Some((channels, self.positions(nodes)))
+    }
+
+    /// The channels in the machine's memory. Whoever reads rows has asked the driver for these.
+    fn present(&self) -> &[(Arc<Propagated<f32>>, f64)] {
+        match &self.held {
+            Held::Here(channels) => channels,
+            Held::OnDevice(_) => unreachable!("rows on a device are fetched before they are read"),
+        }
+    }
+
+    fn positions(&self, nodes: &[usize]) -> Vec<usize> {
+        nodes.iter().map(|&node| self.rows.position(node)).collect()
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
-        self.channels[0].0.rows()
+        match &self.held {
+            Held::Here(channels) => channels[0].0.rows(),
+            Held::OnDevice(channels) => channels[0].0.rows(),
+        }
     }
 
     /// The number of columns, over all channels.
     pub fn cols(&self) -> usize {
-        self.channels.iter().map(|(channel, _)| channel.cols()).sum()
+        match &self.held {
+            Held::Here(channels) => channels.iter().map(|(channel, _)| channel.cols()).sum(),
+            Held::OnDevice(channels) => channels.iter().map(|(channel, _)| channel.cols()).sum(),
+        }
     }
 
     /// The rows of some nodes, in double precision.
@@ -98,8 +149,7 @@ impl Filtered {
     /// # Panics
     /// If a node is not among those that were asked for.
     pub fn of(&self, nodes: &[usize]) -> Matrix<f64> {
-        let rows: Vec<usize> = nodes.iter().map(|&node| self.rows.position(node)).collect();
-        self.gather(&rows)
+        self.gather(&self.positions(nodes))
     }
 
     /// A range of the rows, in double precision.
@@ -113,7 +163,7 @@ impl Filtered {
         let width = columns.len().max(1);
         out.as_mut_slice().par_chunks_mut(width).enumerate().for_each(|(row, out)| {
             let mut first = 0;
-            for (channel, scale) in &self.channels {
+            for (channel, scale) in self.present() {
                 for piece in channel.row(row) {
                     let here = first..first + piece.len();
                     let (from, to) = (columns.start.max(here.start), columns.end.min(here.end));
@@ -146,7 +196,7 @@ impl Filtered {
 
     /// All rows, in the precision they were computed in.
     pub fn to_matrix(&self) -> Matrix<f32> {
-        match &self.channels[..] {
+        match self.present() {
             [(only, scale)] if *scale == 1.0 => only.to_native(),
             several => {
                 let scaled = |(channel, scale): &(Arc<Propagated<f32>>, f64)| {
@@ -162,14 +212,14 @@ impl Filtered {
 
     /// The channels as they were computed, before they are multiplied by anything.
     pub(crate) fn channels(&self) -> impl Iterator<Item = Matrix<f32>> {
-        self.channels.iter().map(|(channel, _)| channel.to_native())
+        self.present().iter().map(|(channel, _)| channel.to_native())
     }
 
     /// Those of a design, one matrix per channel, as [`Filtered::channels`] gives them.
     pub(crate) fn from_channels(design: &Design, channels: Vec<Matrix<f32>>, rows: Rows) -> Self {
         let scales = design.channels().iter().map(|channel| channel.weight.sqrt());
         let channels = channels.into_iter().map(|channel| Arc::new(Propagated::whole(channel)));
-        Filtered { channels: channels.zip(scales).collect(), rows: Arc::new(rows) }
+        Filtered::here(channels.zip(scales).collect(), Arc::new(rows))
     }
 
     /// The nodes whose rows these are, in increasing order; `None` if they are all nodes of the graph.
@@ -198,11 +248,11 @@ impl Filtered {
         nodes: Rows,
     ) -> Self {
         let channel = |k: usize| {
-            let columns = parts[0].channels[k].0.cols();
+            let columns = parts[0].present()[k].0.cols();
             let mut out = Matrix::zeros(rows.len(), columns);
             let lines = out.as_mut_slice().par_chunks_mut(columns.max(1)).zip(rows);
             lines.for_each(|(mut out, &(part, row))| {
-                for piece in parts[part].channels[k].0.row(row) {
+                for piece in parts[part].present()[k].0.row(row) {
                     let (now, later) = out.split_at_mut(piece.len());
                     now.copy_from_slice(piece);
                     out = later;
@@ -221,7 +271,7 @@ impl Filtered {
                 .into_par_iter()
                 .all(|row| channel.row(row).flatten().all(|value| value.is_finite()))
         };
-        self.channels.iter().all(finite)
+        self.present().iter().all(finite)
     }
 
     /// Bytes that it takes.
@@ -237,7 +287,7 @@ impl Filtered {
             // Written once, not first filled with zeros: a sweep makes hundreds of these.
             let mut data = Vec::with_capacity(rows.len() * cols);
             for &row in rows {
-                for (channel, scale) in &self.channels {
+                for (channel, scale) in self.present() {
                     for piece in channel.row(row) {
                         data.extend(piece.iter().map(|&value| scale * f64::from(value)));
                     }
@@ -247,7 +297,7 @@ impl Filtered {
         }
         let mut out = Matrix::zeros(rows.len(), cols);
         out.as_mut_slice().par_chunks_mut(cols).zip(rows).for_each(|(mut out, &row)| {
-            for (channel, scale) in &self.channels {
+            for (channel, scale) in self.present() {
                 for piece in channel.row(row) {
                     let (now, later) = out.split_at_mut(piece.len());
                     let values = piece.iter().map(|&value| scale * f64::from(value));

@@ -7,6 +7,7 @@
 mod explain;
 mod filtered;
 mod local;
+mod on_device;
 mod plan;
 mod response;
 
@@ -20,6 +21,7 @@ pub(crate) use response::Response;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::design::{Channel, Design, Input, RowScaling};
+use crate::device::Session;
 use crate::error::Result;
 use crate::features::Features;
 use crate::filter::{
@@ -30,7 +32,7 @@ use crate::matrix::Matrix;
 use plan::Shape;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A plan for the filtered features of some nodes, and for the scores of all of them.
 ///
@@ -60,6 +62,8 @@ pub struct Driver<'d> {
     rows: Arc<Rows>,
     tolerance: Tolerance,
     score_columns: usize,
+    /// What was sent to a device, once one is used.
+    session: OnceLock<Arc<dyn Session>>,
 }
 
 /// What some channels filter.
@@ -139,6 +143,7 @@ impl<'d> Driver<'d> {
             rows: Arc::new(rows),
             tolerance: designs.first().map_or_else(Tolerance::default, |design| design.tolerance),
             score_columns,
+            session: OnceLock::new(),
         };
         let lower = |design: &Design| {
             let channels = design.channels().iter();
@@ -226,23 +231,46 @@ impl<'d> Driver<'d> {
     /// The filtered features of the planned rows, for each design of a pass.
     ///
     /// # Errors
-    /// If the work is cancelled.
+    /// If the work is cancelled, or a device fails.
     pub fn run(&self, pass: Range<usize>, context: &Context) -> Result<Vec<Filtered>> {
-        let mut done: Vec<(&LoweredChannel, Arc<Propagated<f32>>)> = Vec::new();
-        for group in self.groups(pass.clone()) {
-            let filters: Vec<Series> = group.iter().map(|channel| channel.series.clone()).collect();
-            let filtered = self.filter(group[0], &filters, context)?;
-            done.extend(group.into_iter().zip(filtered.into_iter().map(Arc::new)));
+        self.run_where_it_is(pass, context)?.into_iter().map(Filtered::fetched).collect()
+    }
+
+    /// As [`Driver::run`], with rows left on the device of the context, if it has one.
+    pub(crate) fn run_where_it_is(
+        &self,
+        pass: Range<usize>,
+        context: &Context,
+    ) -> Result<Vec<Filtered>> {
+        let designs = &self.designs[pass.clone()];
+        if let Some(session) = self.session(context)? {
+            let rows = self.by_channel(pass, |group, filters| {
+                self.filter_on(session.as_ref(), group, filters, context)
+            })?;
+            let filtered = |channels| Filtered::on_device(channels, self.rows.clone());
+            return Ok(designs.iter().map(|design| filtered(of_design(&rows, design))).collect());
         }
-        let find = |(channel, scale): &(LoweredChannel, f64)| {
-            let found = done.iter().find(|(other, _)| *other == channel);
-            (found.expect("every channel is in a group").1.clone(), *scale)
-        };
-        let filtered = |channels: &Vec<(LoweredChannel, f64)>| Filtered {
-            channels: channels.iter().map(find).collect(),
-            rows: self.rows.clone(),
-        };
-        Ok(self.designs[pass].iter().map(filtered).collect())
+        let rows = self.by_channel(pass, |group, filters| {
+            let filtered = self.filter(group, filters, context)?;
+            Ok(filtered.into_iter().map(Arc::new).collect())
+        })?;
+        let filtered = |channels| Filtered::here(channels, self.rows.clone());
+        Ok(designs.iter().map(|design| filtered(of_design(&rows, design))).collect())
+    }
+
+    /// What filtering makes of each channel of a pass, channels that share a group at once.
+    fn by_channel<T>(
+        &self,
+        pass: Range<usize>,
+        filter: impl Fn(&LoweredChannel, &[Series]) -> Result<Vec<T>>,
+    ) -> Result<Vec<(&LoweredChannel, T)>> {
+        let mut done = Vec::new();
+        for group in self.groups(pass) {
+            let filters: Vec<Series> = group.iter().map(|channel| channel.series.clone()).collect();
+            let filtered = filter(group[0], &filters)?;
+            done.extend(group.into_iter().zip(filtered));
+        }
+        Ok(done)
     }
 
     /// The channels of some designs, once each, by what they share.
@@ -312,6 +340,7 @@ impl<'d> Driver<'d> {
         let channels = &self.designs[design];
         assert_eq!(weights.rows(), self.columns(design), "one row per column of the design");
         let nodes: Vec<usize> = (0..self.nodes).collect();
+        let session = self.session(context)?;
         let mut total: Option<Matrix<f64>> = None;
         let mut first = 0;
         for (channel, scale) in channels {
@@ -324,12 +353,17 @@ impl<'d> Driver<'d> {
                 }
             };
             first += input.cols();
-            let columns = input.times(&own);
-            let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());
-            let propagator = &self.operators[channel.operator].1;
-            let filters = std::slice::from_ref(&channel.series);
-            propagate(context, propagator, false, filters, &columns, &nodes, &sink)?;
-            let mut scores = sink.finish(1).remove(0).to_native();
+            let mut scores = match session {
+                Some(session) => self.scores_on(session.as_ref(), channel, &own, context)?,
+                None => {
+                    let columns = input.times(&own);
+                    let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());
+                    let propagator = &self.operators[channel.operator].1;
+                    let filters = std::slice::from_ref(&channel.series);
+                    propagate(context, propagator, false, filters, &columns, &nodes, &sink)?;
+                    sink.finish(1).remove(0).to_native()
+                }
+            };
             scores.as_mut_slice().iter_mut().for_each(|score| *score *= scale);
             total = Some(match total {
                 None => scores,
@@ -404,6 +438,18 @@ impl<'d> Driver<'d> {
             .sum();
         rows as usize + scores
     }
+}
+
+/// What was made of the channels of a design, each with the root of its weight.
+fn of_design<T: Clone>(
+    done: &[(&LoweredChannel, T)],
+    design: &[(LoweredChannel, f64)],
+) -> Vec<(T, f64)> {
+    let find = |(channel, scale): &(LoweredChannel, f64)| {
+        let found = done.iter().find(|(other, _)| *other == channel);
+        (found.expect("every channel is in a group").1.clone(), *scale)
+    };
+    design.iter().map(find).collect()
 }
 
 /// Each value once, in the order in which they first come.

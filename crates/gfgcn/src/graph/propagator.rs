@@ -18,6 +18,7 @@ use super::product::{EdgeFactor, Looped, Pattern, Product, Step, Weighted};
 use super::renumbered::Renumbered;
 use super::rows::Rows;
 use super::{Graph, NodeOrder, Normalization, Operator};
+use crate::device::Sums;
 use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::simd::Simd;
@@ -195,22 +196,45 @@ impl<'g> Propagator<'g> {
 
     /// The factor for the row at a place before the polynomial in W is applied, for Â or its transpose.
     pub(crate) fn scale_before(&self, place: usize, transposed: bool) -> f64 {
-        let degree = || self.row_factors().outer(transposed)[place];
-        match (self.normalization, transposed) {
-            (Normalization::Symmetric, _) => degree().sqrt().recip(),
-            (Normalization::Row | Normalization::Unit, false) => 1.0,
-            (Normalization::Row | Normalization::Unit, true) => degree().recip(),
-        }
+        self.scale_after(place, transposed).recip()
     }
 
     /// The factor for the row at a place after the polynomial in W was applied, for Â or its transpose.
     pub(crate) fn scale_after(&self, place: usize, transposed: bool) -> f64 {
-        let degree = || self.row_factors().outer(transposed)[place];
+        self.outer_scale(self.row_factors(), place, transposed)
+    }
+
+    fn outer_scale(&self, factors: &Factors, place: usize, transposed: bool) -> f64 {
+        let degree = || factors.outer(transposed)[place];
         match (self.normalization, transposed) {
             (Normalization::Symmetric, _) => degree().sqrt(),
             (Normalization::Row | Normalization::Unit, false) => 1.0,
             (Normalization::Row | Normalization::Unit, true) => degree(),
         }
+    }
+
+    /// The factors of all nodes after the polynomial in W was applied; before it, they are divided by.
+    pub(crate) fn outer_scales(&self, transposed: bool) -> Vec<f64> {
+        (0..self.nodes()).map(|node| self.outer_scale(&self.factors, node, transposed)).collect()
+    }
+
+    /// The sums of one product with W, nodes in the order of the graph: those of the way there, where a step is there and
+    /// back, and those that follow.
+    pub(crate) fn sums(&self, transposed: bool) -> (Option<Sums<'_>>, Sums<'_>) {
+        let sums = |rows: Rows<'g>, scale| Sums {
+            offsets: rows.offsets,
+            neighbours: rows.neighbours,
+            weights: rows.weights,
+            loops: self.loops,
+            scale,
+        };
+        let there = self.factors.there.as_deref();
+        let there = there.map(|scale| sums(self.matrix.transposed, scale));
+        let rows = match transposed && there.is_none() {
+            true => self.matrix.transposed,
+            false => self.matrix.rows,
+        };
+        (there, sums(rows, &self.factors.row))
     }
 
     /// All rows in ranges of about the same work.

@@ -327,7 +327,9 @@ impl Member {
             driver.least_memory() + self.predictor.score_memory(graph.nodes()),
             "use a machine with more memory",
         )?;
-        let filtered = || Ok(driver.run(0..1, context)?.remove(0));
-        Ok(score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0))
+        context.place(driver.work(0.0), |context| {
+            let filtered = || Ok(driver.run(0..1, context)?.remove(0));
+            Ok(score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0))
+        })
     }
 }

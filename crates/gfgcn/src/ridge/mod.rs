@@ -4,6 +4,7 @@
 //! chosen, and a [`Ridge`] is everything that decides a solution besides the data.
 
 mod left_out;
+mod on_device;
 mod path;
 mod problem;
 mod select;

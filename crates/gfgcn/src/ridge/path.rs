@@ -19,10 +19,16 @@
 //!
 //! Weights of the nodes scale all of this (`weights.rs`); coefficients and left-out predictions are those of the
 //! nodes as they were.
+//!
+//! On a device, systems are solved for every penalty instead (`on_device.rs`); V and q mean the same.
 
+use super::features_overflow;
 use super::left_out::{Form, LeftOut, largest};
+use super::on_device::{self, Begun, OnDevice};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
+use crate::device::{Device, LeftOutParts};
+use crate::driver::Filtered;
 use crate::error::{Error, Result};
 use crate::linalg::{ShiftedFactor, Tridiagonal, gram_of_columns, multiply, multiply_transposed};
 use crate::matrix::Matrix;
@@ -35,11 +41,7 @@ pub(crate) const LEFT_OUT_AT_A_TIME: usize = 128;
 #[derive(Clone, Debug)]
 pub struct RidgePath {
     form: Form,
-    reduced: Tridiagonal,
-    /// Z, one row per training node.
-    rows: Matrix<f64>,
-    /// Zᵀ Y.
-    right_side: Matrix<f64>,
+    factored: Factored,
     /// Y.
     targets: Matrix<f64>,
     /// The largest size in each column of Y.
@@ -49,12 +51,29 @@ pub struct RidgePath {
     weights: Option<Scaling>,
 }
 
+/// What serves every λ.
+#[derive(Clone, Debug)]
+enum Factored {
+    Here(Reduced),
+    OnDevice(OnDevice),
+}
+
+/// S in tridiagonal form, and what is written in its basis.
+#[derive(Clone, Debug)]
+struct Reduced {
+    system: Tridiagonal,
+    /// Z, one row per training node.
+    rows: Matrix<f64>,
+    /// Zᵀ Y.
+    right_side: Matrix<f64>,
+}
+
 /// What an intercept is computed from: b = mean(Y) − mean(inputs) · coefficients.
 #[derive(Clone, Debug)]
-struct Means {
-    targets: Vec<f64>,
+pub(super) struct Means {
+    pub(super) targets: Vec<f64>,
     /// Means of F's columns (primal) or of M's columns (dual).
-    inputs: Vec<f64>,
+    pub(super) inputs: Vec<f64>,
 }
 
 /// The solution for one λ, or for several side by side.
@@ -89,24 +108,68 @@ impl System {
             None => multiply_transposed(&rows, &targets, context)?,
             weights => multiply_transposed(&rows, &scaled_rows(targets.clone(), weights), context)?,
         };
-        // Features that are all zero have no scale of their own.
-        let scale = if scale > 0.0 { scale } else { 1.0 };
-        let largest = largest(&targets);
-        Ok(RidgePath {
-            form,
-            reduced,
-            rows,
-            right_side,
-            targets,
-            largest,
-            scale,
-            intercept,
-            weights,
-        })
+        let reduced = Factored::Here(Reduced { system: reduced, rows, right_side });
+        Ok(RidgePath::new(form, reduced, targets, scale, intercept, weights))
     }
 }
 
+/// Whether a system of so many rows, solved for all penalties, is worth sending to a device that is at hand.
+fn worth_sending(size: usize) -> bool {
+    size >= 256
+}
+
 impl RidgePath {
+    fn new(
+        form: Form,
+        factored: Factored,
+        targets: Matrix<f64>,
+        scale: f64,
+        intercept: Option<Means>,
+        weights: Option<Scaling>,
+    ) -> Self {
+        // Features that are all zero have no scale of their own.
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        let largest = largest(&targets);
+        RidgePath { form, factored, targets, largest, scale, intercept, weights }
+    }
+
+    fn on_device(
+        begun: Begun,
+        targets: Matrix<f64>,
+        means: Option<Means>,
+        weights: Option<Scaling>,
+    ) -> Self {
+        let Begun { on_device, form, scale, .. } = begun;
+        let factored = Factored::OnDevice(on_device);
+        RidgePath::new(form, factored, targets, scale, means, weights)
+    }
+
+    /// The path of some training nodes whose filtered features are on a device, on the smaller side; `None` if they are not
+    /// there.
+    ///
+    /// # Errors
+    /// As [`RidgePath::primal`], features that are not finite, or that the device fails.
+    pub(crate) fn gathered(
+        device: &dyn Device,
+        filtered: &Filtered,
+        nodes: &[usize],
+        targets: Matrix<f64>,
+        weights: Option<&[f64]>,
+        intercept: bool,
+        context: &Context,
+    ) -> Result<Option<Self>> {
+        let weights = Scaling::new(weights, nodes.len())?;
+        let scaling = weights.as_ref();
+        let begun =
+            OnDevice::gathered(device, filtered, nodes, &targets, scaling, intercept, context)?;
+        let Some(mut begun) = begun else { return Ok(None) };
+        if !begun.scale.is_finite() {
+            return Err(features_overflow());
+        }
+        let means = begun.means.take();
+        Ok(Some(RidgePath::on_device(begun, targets, means, weights)))
+    }
+
     /// min_W ½ Σ_i w_i ‖F_i W − y_i‖² + ξ/2 ‖W‖² for the linear kernel, by FᵀF.
     ///
     /// `features` is F, training nodes × features; `targets` is Y, training nodes × targets; `weights` are w > 0, one per
@@ -133,6 +196,11 @@ impl RidgePath {
             means
         });
         let mut features = scaled_rows(features, weights.as_ref());
+        if let Some(device) = context.device().filter(|_| worth_sending(features.cols())) {
+            let begun =
+                OnDevice::primal(device.as_ref(), &features, &targets, weights.as_ref(), context)?;
+            return Ok(RidgePath::on_device(begun, targets, means, weights));
+        }
         let squares: f64 = features.as_slice().iter().map(|v| v * v).sum();
         let reduced = Tridiagonal::reduce(gram_of_columns(&features, context)?, context)?;
         reduced.rotate_rows(&mut features, context)?;
@@ -160,6 +228,12 @@ impl RidgePath {
         });
         if let Some(weights) = &weights {
             weights.scale_both(&mut gram);
+        }
+        if let Some(device) = context.device().filter(|_| worth_sending(n)) {
+            let scaling = weights.as_ref();
+            let begun =
+                OnDevice::dual(device.as_ref(), &gram, &targets, scaling, intercept, context)?;
+            return Ok(RidgePath::on_device(begun, targets, None, weights));
         }
         let (system, mut rows) = if intercept {
             let constants = || vec![(n as f64).sqrt().recip(); n];
@@ -190,12 +264,43 @@ impl RidgePath {
     /// # Errors
     /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision.
     pub fn solve(&self, xi: f64, context: &Context) -> Result<Solution> {
-        self.finish(&self.shifted(xi)?.solve(&self.right_side), context)
+        match &self.factored {
+            Factored::Here(reduced) => {
+                let factor = reduced.shifted(xi)?;
+                self.finish(reduced, &factor.solve(&reduced.right_side), context)
+            }
+            Factored::OnDevice(on_device) => {
+                let solved = on_device.solve(&[xi], context)?.pop().flatten();
+                Ok(self.from_device(solved.ok_or_else(|| too_small(0, xi))?))
+            }
+        }
     }
 
-    fn shifted(&self, xi: f64) -> Result<ShiftedFactor> {
-        let too_small = |pivot| Error::NotPositiveDefinite { pivot, lambda: xi.recip() };
-        self.reduced.shift(xi).map_err(too_small)
+    /// The weights of filtered features that are on a device for one penalty: W of F W + b, on whichever side it is solved.
+    ///
+    /// # Errors
+    /// As [`RidgePath::solve`].
+    ///
+    /// # Panics
+    /// If the path was not [gathered](RidgePath::gathered) there.
+    pub(crate) fn solve_weights(&self, xi: f64, context: &Context) -> Result<Solution> {
+        let Factored::OnDevice(on_device) = &self.factored else {
+            unreachable!("the rows are on a device");
+        };
+        let solved = on_device.solve(&[xi], context)?.pop().flatten();
+        let (solution, constants) = solved.ok_or_else(|| too_small(0, xi))?;
+        let coefficients = on_device.weights(solution, context)?;
+        let intercept = constants.unwrap_or_else(|| self.constants(&coefficients));
+        Ok(Solution { coefficients, intercept })
+    }
+
+    fn from_device(&self, (solution, constants): on_device::Solved) -> Solution {
+        let coefficients = match self.form {
+            Form::Primal => solution,
+            Form::Dual => scaled_rows(solution, self.weights.as_ref()),
+        };
+        let intercept = constants.unwrap_or_else(|| self.constants(&coefficients));
+        Solution { coefficients, intercept }
     }
 
     /// Solves for several penalties, their target columns side by side.
@@ -210,20 +315,52 @@ impl RidgePath {
         penalties: &[f64],
         context: &Context,
     ) -> Result<(Solution, Vec<bool>)> {
-        let factors = self.factors(penalties);
-        let usable = factors.iter().map(Option::is_some).collect();
-        Ok((self.finish(&self.rotated_solutions(&factors), context)?, usable))
+        match &self.factored {
+            Factored::Here(reduced) => {
+                let factors = reduced.factors(penalties);
+                let usable = factors.iter().map(Option::is_some).collect();
+                Ok((self.finish(reduced, &reduced.solutions(&factors), context)?, usable))
+            }
+            Factored::OnDevice(on_device) => {
+                let solved = on_device.solve(penalties, context)?;
+                let usable = solved.iter().map(Option::is_some).collect();
+                let size = solved.iter().flatten().map(|(solution, _)| solution.rows()).max();
+                let nothing = Solution {
+                    coefficients: Matrix::zeros(size.unwrap_or(0), self.targets.cols()),
+                    intercept: vec![0.0; self.targets.cols()],
+                };
+                let each = solved.into_iter().map(|solved| {
+                    solved.map_or_else(|| nothing.clone(), |solved| self.from_device(solved))
+                });
+                let each: Vec<Solution> = each.collect();
+                let parts: Vec<&Matrix<f64>> = each.iter().map(|s| &s.coefficients).collect();
+                let coefficients = Matrix::side_by_side(&parts);
+                let intercept = each.iter().flat_map(|s| s.intercept.iter().copied()).collect();
+                Ok((Solution { coefficients, intercept }, usable))
+            }
+        }
     }
 
     /// From B to the coefficients of the inputs and the intercept of each column.
-    fn finish(&self, rotated: &Matrix<f64>, context: &Context) -> Result<Solution> {
+    fn finish(
+        &self,
+        reduced: &Reduced,
+        rotated: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<Solution> {
         let coefficients = match self.form {
-            Form::Primal => self.reduced.rotate_back(rotated, context)?,
+            Form::Primal => reduced.system.rotate_back(rotated, context)?,
             Form::Dual => {
-                let scaled = multiply(&self.rows, rotated, context)?;
+                let scaled = multiply(&reduced.rows, rotated, context)?;
                 scaled_rows(scaled, self.weights.as_ref())
             }
         };
+        let intercept = self.constants(&coefficients);
+        Ok(Solution { coefficients, intercept })
+    }
+
+    /// The intercept of each column of coefficients, by the means.
+    fn constants(&self, coefficients: &Matrix<f64>) -> Vec<f64> {
         let mut intercept = vec![0.0; coefficients.cols()];
         if let Some(means) = &self.intercept {
             let targets = means.targets.len();
@@ -233,7 +370,7 @@ impl RidgePath {
                     - inputs.map(|(j, mean)| mean * coefficients[(j, c)]).sum::<f64>();
             }
         }
-        Ok(Solution { coefficients, intercept })
+        intercept
     }
 
     /// What the model trained without each node predicts for it, for several penalties.
@@ -252,10 +389,9 @@ impl RidgePath {
         combine: impl Fn(&mut S, S),
     ) -> Result<Vec<Option<S>>> {
         const CHUNK: usize = LEFT_OUT_AT_A_TIME;
-        let factors = self.factors(penalties);
         let t = self.targets.cols();
-        let solutions = self.rotated_solutions(&factors);
-        let nodes = self.rows.rows();
+        let fits = self.fits(penalties, context)?;
+        let nodes = self.targets.rows();
         let formula = LeftOut {
             form: self.form,
             targets: &self.targets,
@@ -268,15 +404,13 @@ impl RidgePath {
             .map(|chunk| {
                 context.check()?;
                 let range = chunk * CHUNK..nodes.min((chunk + 1) * CHUNK);
-                let rows: Vec<usize> = range.clone().collect();
-                let fitted = multiply(&self.rows.select_rows(&rows), &solutions, context)?;
-                let forms = self.quadratic_forms(&factors, range.clone());
+                let fits = fits.of(range.clone(), context)?;
                 let mut sums = vec![S::default(); penalties.len()];
                 let mut left_out = vec![0.0; t];
                 for (k, node) in range.enumerate() {
                     for p in 0..penalties.len() {
-                        let fit = &fitted.row(k)[p * t..(p + 1) * t];
-                        formula.predict(node, fit, forms[(p, k)], &mut left_out);
+                        let (fit, form) = fits.at(p, k, t);
+                        formula.predict(node, fit, form, &mut left_out);
                         visit(&mut sums[p], node, &left_out);
                     }
                 }
@@ -287,7 +421,19 @@ impl RidgePath {
         for sums in chunks {
             total.iter_mut().zip(sums).for_each(|(total, sum)| combine(total, sum));
         }
-        Ok(total.into_iter().zip(&factors).map(|(sum, f)| f.as_ref().map(|_| sum)).collect())
+        let usable = fits.usable();
+        Ok(total.into_iter().zip(usable).map(|(sum, usable)| usable.then_some(sum)).collect())
+    }
+
+    fn fits(&self, penalties: &[f64], context: &Context) -> Result<Fits<'_>> {
+        Ok(match &self.factored {
+            Factored::Here(reduced) => {
+                let factors = reduced.factors(penalties);
+                let solutions = reduced.solutions(&factors);
+                Fits::Here { reduced, factors, solutions }
+            }
+            Factored::OnDevice(on_device) => Fits::Fetched(on_device.left_out(penalties, context)?),
+        })
     }
 
     /// What the model trained without each node predicts for it at one penalty, training nodes × targets.
@@ -295,23 +441,28 @@ impl RidgePath {
     /// # Errors
     /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision, or that the work is cancelled.
     pub fn left_out(&self, xi: f64, context: &Context) -> Result<Matrix<f64>> {
-        self.shifted(xi)?;
         let scores = self.leave_one_out(
             &[xi],
             context,
             |all: &mut Vec<f64>, _, scores| all.extend_from_slice(scores),
             |all, part| all.extend(part),
         )?;
-        let scores = scores.into_iter().flatten().next().unwrap_or_default();
+        let scores = scores.into_iter().flatten().next().ok_or_else(|| too_small(0, xi))?;
         Matrix::from_rows(self.targets.rows(), self.targets.cols(), scores)
+    }
+}
+
+impl Reduced {
+    fn shifted(&self, xi: f64) -> Result<ShiftedFactor> {
+        self.system.shift(xi).map_err(|pivot| too_small(pivot, xi))
     }
 
     fn factors(&self, penalties: &[f64]) -> Vec<Option<ShiftedFactor>> {
-        penalties.iter().map(|&xi| self.reduced.shift(xi).ok()).collect()
+        penalties.iter().map(|&xi| self.system.shift(xi).ok()).collect()
     }
 
     /// B of every penalty, side by side; zeros where there is no factorisation.
-    fn rotated_solutions(&self, factors: &[Option<ShiftedFactor>]) -> Matrix<f64> {
+    fn solutions(&self, factors: &[Option<ShiftedFactor>]) -> Matrix<f64> {
         let t = self.right_side.cols();
         let mut out = Matrix::zeros(self.right_side.rows(), factors.len() * t);
         for (p, factor) in factors.iter().enumerate() {
@@ -349,6 +500,62 @@ impl RidgePath {
             }
         }
         out
+    }
+}
+
+fn too_small(pivot: usize, xi: f64) -> Error {
+    Error::NotPositiveDefinite { pivot, lambda: xi.recip() }
+}
+
+/// V and q of all nodes for several penalties: computed as they are needed, or there already.
+enum Fits<'a> {
+    Here { reduced: &'a Reduced, factors: Vec<Option<ShiftedFactor>>, solutions: Matrix<f64> },
+    Fetched(Vec<Option<LeftOutParts>>),
+}
+
+/// Those of some nodes.
+enum FitsOf<'a> {
+    Here { fitted: Matrix<f64>, forms: Matrix<f64> },
+    Fetched { parts: &'a [Option<LeftOutParts>], first: usize, zeros: Vec<f64> },
+}
+
+impl Fits<'_> {
+    /// Which penalties were large enough for double precision.
+    fn usable(&self) -> Vec<bool> {
+        match self {
+            Fits::Here { factors, .. } => factors.iter().map(Option::is_some).collect(),
+            Fits::Fetched(parts) => parts.iter().map(Option::is_some).collect(),
+        }
+    }
+
+    fn of(&self, nodes: std::ops::Range<usize>, context: &Context) -> Result<FitsOf<'_>> {
+        Ok(match self {
+            Fits::Here { reduced, factors, solutions } => {
+                let rows: Vec<usize> = nodes.clone().collect();
+                let fitted = multiply(&reduced.rows.select_rows(&rows), solutions, context)?;
+                FitsOf::Here { fitted, forms: reduced.quadratic_forms(factors, nodes) }
+            }
+            Fits::Fetched(parts) => {
+                let columns = parts.iter().flatten().map(|parts| parts.fitted.cols()).max();
+                let zeros = vec![0.0; columns.unwrap_or(0)];
+                FitsOf::Fetched { parts, first: nodes.start, zeros }
+            }
+        })
+    }
+}
+
+impl FitsOf<'_> {
+    /// V and q of the k-th node for a penalty, of so many targets.
+    fn at(&self, penalty: usize, k: usize, targets: usize) -> (&[f64], f64) {
+        match self {
+            FitsOf::Here { fitted, forms } => {
+                (&fitted.row(k)[penalty * targets..(penalty + 1) * targets], forms[(penalty, k)])
+            }
+            FitsOf::Fetched { parts, first, zeros } => match &parts[penalty] {
+                Some(parts) => (parts.fitted.row(first + k), parts.forms[first + k]),
+                None => (zeros, 0.0),
+            },
+        }
     }
 }
 

@@ -31,6 +31,11 @@ impl Scaling {
         }
     }
 
+    /// s.
+    pub(super) fn roots(&self) -> &[f64] {
+        &self.roots
+    }
+
     /// s_i.
     pub(super) fn root(&self, node: usize) -> f64 {
         self.roots[node]

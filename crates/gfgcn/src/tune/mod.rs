@@ -20,7 +20,7 @@ pub use evaluate::Searched;
 pub use stack::Expected;
 
 use crate::classifier::Classifier;
-use crate::context::Context;
+use crate::context::{Context, Work};
 use crate::data::Dataset;
 use crate::design::Design;
 use crate::driver::{Driver, Explanation, Rows, Scoring, Systems};
@@ -145,32 +145,40 @@ impl Search {
     /// Nothing to search, or what [`Classifier::fit`] refuses.
     pub fn run(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Tuned> {
         context.run(|| {
-            let (learners, left_out) = self.learners(dataset, split.train().len())?;
-            if learners.is_empty() {
-                return Err(Error::Data("there is no learner for these data".into()));
+            let (learners, _) = self.learners(dataset, split.train().len())?;
+            let operations = learners.iter().map(|l| operations(l, dataset, split.train().len()));
+            let work = Work { bytes: 0.0, operations: operations.sum() };
+            context.place(work, |context| self.run_placed(dataset, split, context))
+        })
+    }
+
+    /// As [`Search::run`], where it is to run.
+    fn run_placed(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Tuned> {
+        let (learners, left_out) = self.learners(dataset, split.train().len())?;
+        if learners.is_empty() {
+            return Err(Error::Data("there is no learner for these data".into()));
+        }
+        let designs: Vec<Design> = learners.iter().map(|l| l.design.clone()).collect();
+        Driver::check(dataset.features(), &designs, context)?;
+        let keys = dataset.node_keys(split.train());
+        let screening = self.screening(dataset, split, &learners);
+        let sample = screening.sample(dataset.targets(), split, &keys)?;
+        let mut times = Times::default();
+        let start = Instant::now();
+        let learners = match &sample {
+            None => learners,
+            Some(sample) => {
+                let round = Round::new(dataset, sample, &keys, &self.objective, context)?;
+                let operations =
+                    |learner: &Learner| operations(learner, dataset, split.train().len());
+                round.survivors(learners, operations, screening::FINAL_OPERATIONS)?
             }
-            let designs: Vec<Design> = learners.iter().map(|l| l.design.clone()).collect();
-            Driver::check(dataset.features(), &designs, context)?;
-            let keys = dataset.node_keys(split.train());
-            let screening = self.screening(dataset, split, &learners);
-            let sample = screening.sample(dataset.targets(), split, &keys)?;
-            let mut times = Times::default();
-            let start = Instant::now();
-            let learners = match &sample {
-                None => learners,
-                Some(sample) => {
-                    let round = Round::new(dataset, sample, &keys, &self.objective, context)?;
-                    let operations =
-                        |learner: &Learner| operations(learner, dataset, split.train().len());
-                    round.survivors(learners, operations, screening::FINAL_OPERATIONS)?
-                }
-            };
-            times.screening = start.elapsed();
-            self.decide(dataset, split, learners, &keys, times, context).map(|tuned| Tuned {
-                left_out,
-                sample: sample.map(|sample| sample.train().len()),
-                ..tuned
-            })
+        };
+        times.screening = start.elapsed();
+        self.decide(dataset, split, learners, &keys, times, context).map(|tuned| Tuned {
+            left_out,
+            sample: sample.map(|sample| sample.train().len()),
+            ..tuned
         })
     }
 

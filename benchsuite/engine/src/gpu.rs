@@ -1,0 +1,180 @@
+//! gfgcn on a GPU: one product, and ridge problems whose rows are there. Times are those of the device, without sending the data.
+//!
+//! Beside each time, what peers need to compute the same is written to a folder as plain arrays.
+
+use crate::data::{dense, norm, read};
+use anyhow::{Context as _, Result};
+use gfgcn::context::Context;
+use gfgcn::data::{Dataset, Labels};
+use gfgcn::device::{Device, DeviceInput, Gathered, Operation, ResidentRows, Sums, SystemInputs};
+use gfgcn::driver::Side;
+use gfgcn::features::Features;
+use gfgcn::filter::Basis;
+use gfgcn::graph::Graph;
+use gfgcn::matrix::Matrix;
+use gfgcn::ridge::penalty_grid;
+use gfgcn::split::{Ratio, Split};
+use gfgcn_cuda::Cuda;
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Rows of the product that are compared with peers'.
+const COMPARED: usize = 1000;
+/// Products that are timed together.
+const PRODUCTS: usize = 20;
+
+/// The arrays of W = D̃⁻¹ (A + I).
+struct Walk {
+    offsets: Vec<u64>,
+    neighbours: Vec<u32>,
+    degrees: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Walk {
+    fn new(graph: &Graph) -> Self {
+        let neighbours: Vec<u32> =
+            (0..graph.nodes()).flat_map(|node| graph.neighbours(node)).copied().collect();
+        let degrees = graph.degrees();
+        let scale = degrees.iter().map(|degree| degree.recip()).collect();
+        Walk { offsets: graph.offsets().to_vec(), neighbours, degrees, scale }
+    }
+
+    /// One polynomial; symmetric, or of the random walk itself.
+    fn operation<'a>(&'a self, polynomial: &'a [f64], symmetric: bool) -> Operation<'a> {
+        let after: Vec<f64> = match symmetric {
+            true => self.degrees.iter().map(|degree| degree.sqrt()).collect(),
+            false => vec![1.0; self.degrees.len()],
+        };
+        Operation {
+            key: 0,
+            there: None,
+            sums: Sums {
+                offsets: &self.offsets,
+                neighbours: &self.neighbours,
+                weights: None,
+                loops: 1.0,
+                scale: &self.scale,
+            },
+            before: after.iter().map(|scale| scale.recip()).collect(),
+            after,
+            basis: Basis::Powers,
+            polynomials: vec![polynomial],
+        }
+    }
+}
+
+/// One product with columns of a known matrix.
+pub(crate) fn product(data: &Path, columns: usize, folder: &Path) -> Result<()> {
+    let data = read(data)?;
+    let walk = Walk::new(data.graph());
+    let x = Matrix::from_fn(data.nodes(), columns, |i, j| ((i * 31 + j * 17) % 23) as f32 / 23.0);
+    let features = Features::dense(x)?;
+    write(folder, "offsets.u64", &walk.offsets)?;
+    write(folder, "neighbours.u32", &walk.neighbours)?;
+    let gpu = Cuda::open(0)?;
+    let (session, context) = (gpu.session()?, Context::default());
+    let input = DeviceInput { key: 0, features: &features };
+    let rows: Vec<usize> = (0..COMPARED.min(data.nodes())).collect();
+    let run = |products: usize| -> Result<(f64, Arc<dyn ResidentRows>)> {
+        let mut polynomial = vec![0.0; products + 1];
+        polynomial[products] = 1.0;
+        let operation = walk.operation(&polynomial, false);
+        let start = Instant::now();
+        let rows = session.filter(&operation, input, Side::Features, &rows, &context)?.remove(0);
+        Ok((start.elapsed().as_secs_f64(), rows))
+    };
+    let once = run(1)?.1.fetch()?;
+    let time = |products| best(5, || Ok(run(products)?.0));
+    let seconds = (time(PRODUCTS + 1)? - time(1)?) / PRODUCTS as f64;
+    let nonzeros = walk.neighbours.len() + data.nodes();
+    print(json!({
+        "task": "product",
+        "device": gpu.name(),
+        "nodes": data.nodes(),
+        "nonzeros": nonzeros,
+        "columns": columns,
+        "seconds": seconds,
+        "bytes": 4 * nonzeros * columns,
+        "norm": norm(once.as_slice(), columns),
+    }))
+}
+
+/// From filtered training features on the device to weights: λ given, and 25 λ with exact leave-one-out.
+pub(crate) fn ridge(data: &Path, folder: &Path) -> Result<()> {
+    let data = read(data)?.largest_component();
+    let split = Split::stratified(data.labels(), Ratio::PAPER, 0)?;
+    let (walk, context) = (Walk::new(data.graph()), Context::default());
+    let features = Features::dense(dense(data.features()))?;
+    let gpu = Cuda::open(0)?;
+    let session = gpu.session()?;
+    let operation = walk.operation(&[0.0, 0.0, 1.0], true);
+    let input = DeviceInput { key: 0, features: &features };
+    let rows =
+        session.filter(&operation, input, Side::Features, split.train(), &context)?.remove(0);
+    let targets = one_hot(&data, split.train());
+    let fetched = rows.fetch()?;
+    write(folder, "train.f32", fetched.as_slice())?;
+    write(folder, "targets.f64", targets.as_slice())?;
+    let positions: Vec<usize> = (0..fetched.rows()).collect();
+    let channels = [(rows, 1.0)];
+    let system = || {
+        let rows =
+            Gathered { channels: &channels, positions: &positions, shares: None, roots: None };
+        gpu.system(SystemInputs::Resident(rows), &context)
+    };
+    let scale = system()?.diagonal().iter().sum::<f64>() / fetched.rows() as f64;
+    let (xi, penalties) = (1e-3 * scale, penalty_grid(scale));
+    let weights = system()?.solve(&[xi], &targets, &context)?.remove(0).context("a solution")?;
+    let given = best(200, || {
+        let start = Instant::now();
+        system()?.solve(&[xi], &targets, &context)?;
+        Ok(start.elapsed().as_secs_f64())
+    })?;
+    let leave_one_out = best(50, || {
+        let start = Instant::now();
+        system()?.left_out(&penalties, &targets, &context)?;
+        Ok(start.elapsed().as_secs_f64())
+    })?;
+    print(json!({
+        "task": "ridge",
+        "device": gpu.name(),
+        "training_nodes": fetched.rows(),
+        "columns": fetched.cols(),
+        "targets": targets.cols(),
+        "penalty": xi,
+        "given_seconds": given,
+        "leave_one_out_seconds": leave_one_out,
+        "penalties": penalties.len(),
+        "norm": norm(weights.as_slice(), weights.cols()),
+    }))
+}
+
+fn one_hot(data: &Dataset, nodes: &[usize]) -> Matrix<f64> {
+    let labels: &Labels = data.labels();
+    let classes = data.targets().names().len();
+    Matrix::from_fn(nodes.len(), classes, |i, c| f64::from(labels.get(nodes[i]) == Some(c as u32)))
+}
+
+fn best(times: usize, mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
+    run()?; // the first time kernels are loaded
+    (0..times).try_fold(f64::INFINITY, |best, _| Ok(best.min(run()?)))
+}
+
+/// Plain numbers, as they are in memory.
+fn write<T: Copy>(folder: &Path, name: &str, values: &[T]) -> Result<()> {
+    // SAFETY: numbers without padding, read as the bytes they are.
+    let bytes =
+        unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) };
+    let path = folder.join(name);
+    fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[allow(clippy::print_stdout)] // what the runner reads
+fn print(value: serde_json::Value) -> Result<()> {
+    println!("{value}");
+    Ok(())
+}

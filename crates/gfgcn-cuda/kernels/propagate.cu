@@ -1,0 +1,309 @@
+// Sums over neighbours, and what goes before and after them.
+//
+// A block of columns is row-major: `stride` entries per node, a multiple of four floats or two doubles, so that a thread
+// moves sixteen bytes at a time. Every number is computed by one thread in a fixed order, so the same input gives the same
+// bits in every run.
+
+typedef unsigned long long u64;
+typedef unsigned int u32;
+
+// Long rows are added up in blocks of so many neighbours, and the blocks in double precision: a chain of a million
+// single-precision additions drifts by a percent.
+#define BLOCK_OF_ROW 64
+
+template <typename T> struct Vector;
+template <> struct Vector<float> { typedef float4 Type; static const int LANES = 4; };
+template <> struct Vector<double> { typedef double2 Type; static const int LANES = 2; };
+
+template <typename T> struct Pack { T v[16 / sizeof(T)]; };
+
+template <typename T> __device__ __forceinline__ Pack<T> load(const T* from) {
+    typename Vector<T>::Type raw = __ldg(reinterpret_cast<const typename Vector<T>::Type*>(from));
+    return *reinterpret_cast<Pack<T>*>(&raw);
+}
+
+template <typename T> __device__ __forceinline__ void store(T* to, const Pack<T>& pack) {
+    *reinterpret_cast<typename Vector<T>::Type*>(to) =
+        *reinterpret_cast<const typename Vector<T>::Type*>(&pack);
+}
+
+template <typename T> __device__ __forceinline__ void add(Pack<T>& sum, T factor, const Pack<T>& x) {
+    #pragma unroll
+    for (int l = 0; l < Vector<T>::LANES; l++) sum.v[l] += factor * x.v[l];
+}
+
+// Adds the neighbours at positions begin to end, one after the other. The lanes of a group share the loading of the
+// neighbours' numbers, and four rows are on their way at a time.
+template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void add_neighbours(
+    const u32* __restrict__ neighbours, const float* __restrict__ weights, const T* __restrict__ x,
+    u64 begin, u64 end, u32 stride, u32 column, bool inside, u32 lane, u32 mask, Pack<T>& sum) {
+    for (u64 base = begin; base < end; base += GROUP) {
+        u32 count = (u32)min((u64)GROUP, end - base);
+        u32 own = lane < count ? __ldg(neighbours + base + lane) : 0;
+        float weight = WEIGHTED && lane < count ? __ldg(weights + base + lane) : 1.0f;
+        u32 k = 0;
+        for (; k + 4 <= count; k += 4) {
+            Pack<T> row[4];
+            T factor[4];
+            #pragma unroll
+            for (int u = 0; u < 4; u++) {
+                u32 node = __shfl_sync(mask, own, k + u, GROUP);
+                factor[u] = WEIGHTED ? (T)__shfl_sync(mask, weight, k + u, GROUP) : (T)1;
+                if (inside) row[u] = load(x + (u64)node * stride + column);
+            }
+            if (inside) {
+                #pragma unroll
+                for (int u = 0; u < 4; u++) add(sum, factor[u], row[u]);
+            }
+        }
+        for (; k < count; k++) {
+            u32 node = __shfl_sync(mask, own, k, GROUP);
+            T factor = WEIGHTED ? (T)__shfl_sync(mask, weight, k, GROUP) : (T)1;
+            if (inside) add(sum, factor, load(x + (u64)node * stride + column));
+        }
+    }
+}
+
+// What a row becomes: a · scale · sum + c · z.
+template <typename T> __device__ __forceinline__ void finish(
+    const Pack<T>& sum, double scale, T a, T c, const T* z, T* y, u64 at) {
+    T factor = a * (T)scale;
+    Pack<T> out;
+    #pragma unroll
+    for (int l = 0; l < Vector<T>::LANES; l++) out.v[l] = factor * sum.v[l];
+    if (z) add(out, c, *reinterpret_cast<const Pack<T>*>(z + at));
+    store(y + at, out);
+}
+
+// y = a · scale ∘ (loops · x + A x) + c · z on rows first to last. GROUP lanes share a row; rows of more than `split`
+// neighbours are left to the kernels below. Positions of neighbours count from `origin`. z may be y.
+template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void product(
+    const u64* __restrict__ offsets, const u32* __restrict__ neighbours, const float* __restrict__ weights,
+    u64 origin, u64 split, float loops, const double* __restrict__ scale, T a, T c,
+    const T* __restrict__ x, const T* z, T* y, u32 stride, u32 first, u32 last) {
+    u32 lane = threadIdx.x % GROUP;
+    u32 group = (threadIdx.x & 31) / GROUP;
+    u32 mask = GROUP == 32 ? 0xffffffffu : (((1u << (GROUP & 31)) - 1u) << (group * GROUP));
+    u64 row = first + (u64)blockIdx.x * (blockDim.x / GROUP) + threadIdx.x / GROUP;
+    if (row >= last) return;
+    u64 begin = offsets[row] - origin, end = offsets[row + 1] - origin;
+    if (end - begin > split) return;
+    u32 column = (blockIdx.y * GROUP + lane) * Vector<T>::LANES;
+    bool inside = column < stride;
+    u64 at = row * stride + column;
+    Pack<T> sum = {};
+    if (inside) {
+        Pack<T> own = load(x + at);
+        #pragma unroll
+        for (int l = 0; l < Vector<T>::LANES; l++) sum.v[l] = (T)loops * own.v[l];
+    }
+    add_neighbours<T, GROUP, WEIGHTED>(
+        neighbours, weights, x, begin, end, stride, column, inside, lane, mask, sum);
+    if (inside) finish(sum, scale[row], a, c, z, y, at);
+}
+
+#define PRODUCT(NAME, T, GROUP)                                                                               \
+    extern "C" __global__ void __launch_bounds__(256) NAME(                                                   \
+        const u64* offsets, const u32* neighbours, const float* weights, u64 origin, u64 split, float loops,  \
+        const double* scale, T a, T c, const T* x, const T* z, T* y, u32 stride, u32 first, u32 last) {       \
+        if (weights)                                                                                          \
+            product<T, GROUP, true>(offsets, neighbours, weights, origin, split, loops, scale, a, c, x, z, y, \
+                                    stride, first, last);                                                     \
+        else                                                                                                  \
+            product<T, GROUP, false>(offsets, neighbours, weights, origin, split, loops, scale, a, c, x, z,   \
+                                     y, stride, first, last);                                                 \
+    }
+
+PRODUCT(product_f32_1, float, 1)
+PRODUCT(product_f32_2, float, 2)
+PRODUCT(product_f32_4, float, 4)
+PRODUCT(product_f32_8, float, 8)
+PRODUCT(product_f32_16, float, 16)
+PRODUCT(product_f32_32, float, 32)
+PRODUCT(product_f64_1, double, 1)
+PRODUCT(product_f64_2, double, 2)
+PRODUCT(product_f64_4, double, 4)
+PRODUCT(product_f64_8, double, 8)
+PRODUCT(product_f64_16, double, 16)
+PRODUCT(product_f64_32, double, 32)
+
+// A row with many neighbours is divided into pieces, one warp each; `pieces` has the first and the last position of
+// each. Their sums, in double precision, are added up by the next kernel.
+template <typename T> __device__ __forceinline__ void piece_sums(
+    const u32* __restrict__ neighbours, const float* __restrict__ weights, u64 origin,
+    const u64* __restrict__ pieces, const T* __restrict__ x, double* partial, u32 stride, u32 count) {
+    u32 lane = threadIdx.x & 31;
+    u32 piece = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (piece >= count) return;
+    u64 begin = pieces[2 * piece] - origin, end = pieces[2 * piece + 1] - origin;
+    u32 column = (blockIdx.y * 32 + lane) * Vector<T>::LANES;
+    bool inside = column < stride;
+    double total[Vector<T>::LANES] = {};
+    for (u64 from = begin; from < end; from += BLOCK_OF_ROW) {
+        Pack<T> block = {};
+        u64 to = min(end, from + BLOCK_OF_ROW);
+        if (weights)
+            add_neighbours<T, 32, true>(
+                neighbours, weights, x, from, to, stride, column, inside, lane, 0xffffffffu, block);
+        else
+            add_neighbours<T, 32, false>(
+                neighbours, weights, x, from, to, stride, column, inside, lane, 0xffffffffu, block);
+        #pragma unroll
+        for (int l = 0; l < Vector<T>::LANES; l++) total[l] += block.v[l];
+    }
+    if (inside) {
+        #pragma unroll
+        for (int l = 0; l < Vector<T>::LANES; l++) partial[(u64)piece * stride + column + l] = total[l];
+    }
+}
+
+// Row `rows[k]` has pieces first[k] to first[k + 1].
+template <typename T> __device__ __forceinline__ void add_pieces(
+    const u32* __restrict__ rows, const u32* __restrict__ first, u32 count, const double* __restrict__ partial,
+    float loops, const double* __restrict__ scale, T a, T c, const T* __restrict__ x, const T* z, T* y, u32 stride) {
+    u32 column = (blockIdx.y * blockDim.x + threadIdx.x) * Vector<T>::LANES;
+    u32 k = blockIdx.x;
+    if (k >= count || column >= stride) return;
+    u64 at = (u64)rows[k] * stride + column;
+    Pack<T> own = load(x + at), sum;
+    #pragma unroll
+    for (int l = 0; l < Vector<T>::LANES; l++) {
+        double total = (T)loops * own.v[l];
+        for (u32 piece = first[k]; piece < first[k + 1]; piece++)
+            total += partial[(u64)piece * stride + column + l];
+        sum.v[l] = (T)total;
+    }
+    finish(sum, scale[rows[k]], a, c, z, y, at);
+}
+
+#define PIECES(T, NAME)                                                                                        \
+    extern "C" __global__ void piece_sums_##NAME(                                                              \
+        const u32* neighbours, const float* weights, u64 origin, const u64* pieces, const T* x,                \
+        double* partial, u32 stride, u32 count) {                                                              \
+        piece_sums<T>(neighbours, weights, origin, pieces, x, partial, stride, count);                         \
+    }                                                                                                          \
+    extern "C" __global__ void add_pieces_##NAME(                                                              \
+        const u32* rows, const u32* first, u32 count, const double* partial, float loops, const double* scale, \
+        T a, T c, const T* x, const T* z, T* y, u32 stride) {                                                  \
+        add_pieces<T>(rows, first, count, partial, loops, scale, a, c, x, z, y, stride);                       \
+    }
+
+PIECES(float, f32)
+PIECES(double, f64)
+
+// v[node] = before[node] · X[node], for columns first_column and on of a dense X with `columns` columns.
+extern "C" __global__ void fill_dense(
+    const float* x, u64 columns, u64 first_column, const double* before, float* v, u32 stride, u32 width, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= entries) return;
+    u64 node = k / stride;
+    u32 column = k % stride;
+    v[k] = column < width ? (float)(before[node] * x[node * columns + first_column + column]) : 0.0f;
+}
+
+// The same of compressed rows; v is zero.
+extern "C" __global__ void fill_sparse(
+    const u64* offsets, const u32* indices, const float* values, u32 first_column, u32 width, const double* before,
+    float* v, u32 stride, u32 nodes) {
+    u32 node = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (node >= nodes) return;
+    for (u64 p = offsets[node] + (threadIdx.x & 31); p < offsets[node + 1]; p += 32) {
+        u32 column = indices[p] - first_column;
+        if (indices[p] >= first_column && column < width)
+            v[(u64)node * stride + column] = (float)(before[node] * values[p]);
+    }
+}
+
+// v[nodes[first + column]][column] = before of that node; v is zero.
+extern "C" __global__ void fill_selectors(
+    const u32* nodes, u32 first, u32 width, const double* before, double* v, u32 stride) {
+    u32 column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column >= width) return;
+    u32 node = nodes[first + column];
+    v[(u64)node * stride + column] = before[node];
+}
+
+// X W of compressed rows, times before: v[node] = before[node] · Σ X_nj W_j, W of row-major `width` columns.
+extern "C" __global__ void times_sparse(
+    const u64* offsets, const u32* indices, const float* values, const double* weights, u32 width,
+    const double* before, double* v, u32 stride, u32 nodes) {
+    u32 node = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    u32 column = blockIdx.y * 32 + (threadIdx.x & 31);
+    if (node >= nodes || column >= width) return;
+    double sum = 0.0;
+    for (u64 p = offsets[node]; p < offsets[node + 1]; p++)
+        sum += (double)values[p] * weights[(u64)indices[p] * width + column];
+    v[(u64)node * stride + column] = before[node] * sum;
+}
+
+// v[first + row] = before · B[row] for some rows of a plain matrix in double precision.
+extern "C" __global__ void fill_rows(
+    const double* b, u32 width, const double* before, double* v, u32 stride, u32 first, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= entries) return;
+    u64 row = first + k / width;
+    v[row * stride + k % width] = before[row] * b[k];
+}
+
+// sums[f][row] += coefficient[f] · v[nodes[row]] for some filters; sums have `columns` columns, of which v has `width`
+// from `first_column` on.
+template <typename T> __device__ __forceinline__ void accumulate(
+    const T* __restrict__ v, u32 stride, u32 width, const u32* __restrict__ nodes, u64 rows,
+    const u32* __restrict__ filters, const T* __restrict__ coefficients, u32 count, T* sums, u64 columns,
+    u64 first_column) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= rows * width) return;
+    u64 row = k / width;
+    u32 column = k % width;
+    T value = v[(u64)nodes[row] * stride + column];
+    for (u32 f = 0; f < count; f++) {
+        u64 at = ((u64)filters[f] * rows + row) * columns + first_column + column;
+        sums[at] += coefficients[f] * value;
+    }
+}
+
+extern "C" __global__ void accumulate_f32(
+    const float* v, u32 stride, u32 width, const u32* nodes, u64 rows, const u32* filters, const float* coefficients,
+    u32 count, float* sums, u64 columns, u64 first_column) {
+    accumulate<float>(v, stride, width, nodes, rows, filters, coefficients, count, sums, columns, first_column);
+}
+
+extern "C" __global__ void accumulate_f64(
+    const double* v, u32 stride, u32 width, const u32* nodes, u64 rows, const u32* filters,
+    const double* coefficients, u32 count, double* sums, u64 columns, u64 first_column) {
+    accumulate<double>(v, stride, width, nodes, rows, filters, coefficients, count, sums, columns, first_column);
+}
+
+// Multiplies row r of each filter's sums by after[nodes[r]].
+extern "C" __global__ void scale_f32(float* sums, const double* after, const u32* nodes, u64 rows, u64 columns, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < entries) sums[k] = (float)after[nodes[k / columns % rows]] * sums[k];
+}
+
+extern "C" __global__ void scale_f64(double* sums, const double* after, const u32* nodes, u64 rows, u64 columns, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < entries) sums[k] = after[nodes[k / columns % rows]] * sums[k];
+}
+
+// PᵀX for compressed columns of X: out[first_row + r][j] = Σ P[node][r] X[node][j], rounded once.
+extern "C" __global__ void transposed_times_sparse(
+    const u64* offsets, const u32* nodes, const float* values, const double* p, u32 width, float* out, u64 columns,
+    u64 first_row) {
+    u64 j = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    u32 r = blockIdx.y * 32 + (threadIdx.x & 31);
+    if (j >= columns || r >= width) return;
+    double sum = 0.0;
+    for (u64 k = offsets[j]; k < offsets[j + 1]; k++)
+        sum += (double)values[k] * p[(u64)nodes[k] * width + r];
+    out[(first_row + r) * columns + j] = (float)sum;
+}
+
+extern "C" __global__ void widen(const float* from, double* to, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < entries) to[k] = from[k];
+}
+
+extern "C" __global__ void narrow(const double* from, float* to, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < entries) to[k] = (float)from[k];
+}

@@ -1,0 +1,150 @@
+// Ridge systems: gathering training rows, and Cholesky factors of S + ξI for many penalties side by side.
+//
+// Matrices are row-major and their size is a multiple of TILE. Large products are left to cuBLAS; what is here are the
+// pieces between them.
+
+typedef unsigned long long u64;
+typedef unsigned int u32;
+
+#define TILE 32
+
+// f[i][first + j] = scale · rows[positions[i]][j].
+extern "C" __global__ void gather(
+    const float* rows, const u32* positions, double scale, double* f, u32 columns, u32 first, u32 stride, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= entries) return;
+    u64 i = k / columns;
+    u32 j = k % columns;
+    f[i * stride + first + j] = scale * (double)rows[(u64)positions[i] * columns + j];
+}
+
+// f[i][j] = root[i] · (f[i][j] − means[j]); roots and means may be missing.
+extern "C" __global__ void centre(
+    double* f, const double* means, const double* roots, u32 columns, u32 stride, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= entries) return;
+    u64 i = k / columns;
+    u32 j = k % columns;
+    double value = f[i * stride + j] - (means ? means[j] : 0.0);
+    f[i * stride + j] = (roots ? roots[i] : 1.0) * value;
+}
+
+// Copies `columns` columns into rows that are longer; what is beyond stays.
+extern "C" __global__ void pad(const double* from, double* to, u32 columns, u32 stride, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < entries) to[k / columns * stride + k % columns] = from[k];
+}
+
+extern "C" __global__ void diagonal(const double* s, double* out, u32 size, u32 count) {
+    u32 k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) out[k] = s[(u64)k * size + k];
+}
+
+// One copy of S for each penalty, ξ added to the diagonal; 1 beyond the first `count` rows. The inverse begins as zeros.
+extern "C" __global__ void shift(
+    const double* s, const double* penalties, double* shifted, double* inverse, u32 size, u32 count) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 entries = (u64)size * size;
+    if (k >= entries) return;
+    u32 i = k / size, j = k % size;
+    u64 at = (u64)blockIdx.y * entries + k;
+    double value = s[k];
+    if (i == j) value = i < count ? value + penalties[blockIdx.y] : 1.0;
+    shifted[at] = value;
+    inverse[at] = 0.0;
+}
+
+// The factor of a tile on the diagonal by one warp, a row in the registers of each lane; its inverse goes to shared
+// memory. Returns the first pivot that is not positive, or TILE.
+__device__ __forceinline__ u32 factor_tile(const double* a, u32 size, double inverse[TILE][TILE + 1]) {
+    __shared__ double lower[TILE][TILE + 1];
+    u32 lane = threadIdx.x;
+    double row[TILE];
+    #pragma unroll
+    for (int j = 0; j < TILE; j++) row[j] = a[(u64)lane * size + j];
+    u32 failed = TILE;
+    #pragma unroll
+    for (int j = 0; j < TILE; j++) {
+        double pivot = __shfl_sync(0xffffffffu, row[j], j);
+        if (!(pivot > 0.0) && failed == TILE) failed = j;
+        double root = sqrt(pivot);
+        row[j] = lane == j ? root : row[j] / root;
+        #pragma unroll
+        for (int c = j + 1; c < TILE; c++) {
+            double other = __shfl_sync(0xffffffffu, row[j], c);
+            if (lane >= c) row[c] -= row[j] * other;
+        }
+    }
+    #pragma unroll
+    for (int j = 0; j < TILE; j++) lower[lane][j] = row[j];
+    __syncwarp();
+    // Column `lane` of the inverse: L x = e.
+    double x[TILE];
+    #pragma unroll
+    for (int i = 0; i < TILE; i++) x[i] = lane == i ? 1.0 : 0.0;
+    #pragma unroll
+    for (int j = 0; j < TILE; j++) {
+        x[j] = x[j] / lower[j][j];
+        #pragma unroll
+        for (int i = j + 1; i < TILE; i++) x[i] -= lower[i][j] * x[j];
+    }
+    #pragma unroll
+    for (int i = 0; i < TILE; i++) inverse[i][lane] = failed < TILE || i < (int)lane ? 0.0 : x[i];
+    __syncwarp();
+    return failed;
+}
+
+// A column of tiles: the inverse of the one on the diagonal, and L = A D⁻ᵀ below it. Every block factors the diagonal for
+// itself, which is faster than waiting for another launch. blockIdx.y: the matrix; blockIdx.x: ROWS rows below the diagonal.
+#define ROWS 64
+extern "C" __global__ void __launch_bounds__(256) panel(double* shifted, double* inverse, u32* failed, u32 size, u32 first) {
+    __shared__ double d[TILE][TILE + 1];
+    __shared__ double rows[ROWS][TILE + 1];
+    u64 matrix = (u64)blockIdx.y * size * size;
+    double* a = shifted + matrix;
+    u32 below = first + TILE + blockIdx.x * ROWS;
+    for (u32 k = threadIdx.x; k < ROWS * TILE; k += blockDim.x) {
+        u32 i = k / TILE, j = k % TILE;
+        if (below + i < size) rows[i][j] = a[(u64)(below + i) * size + first + j];
+    }
+    if (threadIdx.x < 32) {
+        u32 pivot = factor_tile(a + (u64)first * size + first, size, d);
+        if (pivot < TILE && threadIdx.x == 0 && blockIdx.x == 0 && failed[blockIdx.y] == 0)
+            failed[blockIdx.y] = first + pivot + 1;
+    }
+    __syncthreads();
+    if (blockIdx.x == 0) {
+        for (u32 k = threadIdx.x; k < TILE * TILE; k += blockDim.x)
+            inverse[matrix + (u64)(first + k / TILE) * size + first + k % TILE] = d[k / TILE][k % TILE];
+    }
+    for (u32 k = threadIdx.x; k < ROWS * TILE; k += blockDim.x) {
+        u32 i = k / TILE, c = k % TILE;
+        if (below + i >= size) continue;
+        double sum = 0.0;
+        #pragma unroll
+        for (int j = 0; j < TILE; j++) sum += rows[i][j] * d[c][j];
+        a[(u64)(below + i) * size + first + c] = sum;
+    }
+}
+
+// q[matrix][i] += Σ_k t[matrix][i][k]², one warp per row, lanes added up in a fixed order.
+extern "C" __global__ void row_squares(const double* t, double* q, u32 columns, u32 rows, u64 stride, u32 first) {
+    u32 i = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    u32 lane = threadIdx.x & 31;
+    if (i >= rows) return;
+    const double* row = t + (u64)blockIdx.y * rows * columns + (u64)i * columns;
+    double sum = 0.0;
+    for (u32 k = lane; k < columns; k += 32) sum += row[k] * row[k];
+    for (int half = 16; half > 0; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
+    if (lane == 0) q[blockIdx.y * stride + first + i] += sum;
+}
+
+// q[matrix][i] = Σ_k inverse[matrix][k][i]²: entry (i, i) of (S + ξI)⁻¹.
+extern "C" __global__ void column_squares(const double* inverse, double* q, u32 size, u32 count) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const double* m = inverse + (u64)blockIdx.y * size * size;
+    double sum = 0.0;
+    for (u32 k = i; k < size; k++) sum += m[(u64)k * size + i] * m[(u64)k * size + i];
+    q[(u64)blockIdx.y * count + i] = sum;
+}

@@ -1,0 +1,190 @@
+//! Finding what CUDA needs, and saying what is missing.
+
+use cudarc::driver::{result, sys};
+use gfgcn::{Error, Result};
+use std::env;
+use std::panic;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// The oldest driver that can read our PTX, as it numbers itself: CUDA 12.1.
+const OLDEST_DRIVER: i32 = 12010;
+/// The oldest architecture that the kernels are compiled for.
+const OLDEST_ARCHITECTURE: (i32, i32) = (7, 0);
+/// Folders with cuBLAS, separated as in `PATH`.
+const FOLDERS: &str = "GFGCN_CUDA_LIBRARIES";
+
+/// A GPU that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The number it is chosen by: `cuda:0`.
+    pub number: usize,
+    /// What its maker calls it.
+    pub name: String,
+    /// Bytes of memory that are free, and all of them.
+    pub memory: (u64, u64),
+    /// The generation of the architecture.
+    pub architecture: (i32, i32),
+    /// Why it cannot be used, if it cannot.
+    pub unusable: Option<String>,
+}
+
+/// The GPUs of this machine.
+///
+/// # Errors
+/// Why none can be found: no driver, one that is too old, or none of the libraries.
+pub fn devices() -> Result<Vec<Found>> {
+    load()?;
+    let count = guarded(|| result::device::get_count().map_err(|error| error.to_string()))?;
+    (0..count as usize).map(describe).collect()
+}
+
+fn describe(number: usize) -> Result<Found> {
+    guarded(|| {
+        let failed = |error: result::DriverError| error.to_string();
+        let device = result::device::get(number as i32).map_err(failed)?;
+        let attribute = |attribute| unsafe { result::device::get_attribute(device, attribute) };
+        use sys::CUdevice_attribute as Attribute;
+        let architecture = (
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).map_err(failed)?,
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).map_err(failed)?,
+        );
+        let total = unsafe { result::device::total_mem(device) }.map_err(failed)? as u64;
+        // How much is free is only known to who uses it.
+        let free = cudarc::driver::CudaContext::new(number).and_then(|gpu| gpu.mem_get_info());
+        let old = architecture < OLDEST_ARCHITECTURE;
+        let unusable = match (&free, old) {
+            (_, true) => Some(format!(
+                "its architecture {}.{} is older than {}.{}",
+                architecture.0, architecture.1, OLDEST_ARCHITECTURE.0, OLDEST_ARCHITECTURE.1
+            )),
+            (Err(error), _) => Some(explained(error)),
+            _ => None,
+        };
+        Ok(Found {
+            number,
+            name: result::device::get_name(device).map_err(failed)?,
+            memory: (free.map_or(0, |(free, _)| free as u64), total),
+            architecture,
+            unusable,
+        })
+    })
+}
+
+/// Loads driver and cuBLAS, once.
+pub(crate) fn load() -> Result<()> {
+    static LOADED: OnceLock<std::result::Result<(), String>> = OnceLock::new();
+    LOADED.get_or_init(|| catch(look)).clone().map_err(|problem| failure("cuda", problem))
+}
+
+fn look() -> std::result::Result<(), String> {
+    // SAFETY: libraries of the system; their initialisers are NVIDIA's.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("there is no NVIDIA driver (libcuda was not found)".into());
+    }
+    result::init().map_err(|error| match error.0 {
+        sys::CUresult::CUDA_ERROR_NO_DEVICE => "there is a driver, but no GPU".to_owned(),
+        _ => format!("the driver does not start: {}", explained(&error)),
+    })?;
+    let mut version = 0;
+    // SAFETY: writes one number.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(|e| explained(&e))?;
+    if version < OLDEST_DRIVER {
+        let shown = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
+        return Err(format!(
+            "the driver is for CUDA {} and older; CUDA {} is needed: install a newer driver",
+            shown(version),
+            shown(OLDEST_DRIVER)
+        ));
+    }
+    find_cublas()
+}
+
+/// Makes cuBLAS known: by name, as the system finds it, or from the folders where people have it.
+fn find_cublas() -> std::result::Result<(), String> {
+    // SAFETY: as above.
+    if unsafe { cudarc::cublas::sys::is_culib_present() } {
+        return Ok(());
+    }
+    for folder in folders() {
+        for version in ["13", "12", "11"] {
+            let path = folder.join(format!("libcublas.so.{version}"));
+            // SAFETY: as above. Never unloaded: later look-ups by name find it as it is loaded.
+            if let Ok(library) = unsafe { libloading::Library::new(path) } {
+                std::mem::forget(library);
+                if unsafe { cudarc::cublas::sys::is_culib_present() } {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Err(format!(
+        "cuBLAS (libcublas) was not found; install it (pip install nvidia-cublas) and name its folder in {FOLDERS}"
+    ))
+}
+
+/// Where cuBLAS may be that the system does not look for it.
+fn folders() -> Vec<PathBuf> {
+    let named = env::var_os(FOLDERS);
+    let named = named.iter().flat_map(env::split_paths);
+    let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os);
+    let toolkits = toolkits.map(PathBuf::from).chain([PathBuf::from("/usr/local/cuda")]);
+    named.chain(toolkits.map(|toolkit| toolkit.join("lib64"))).collect()
+}
+
+/// What is wrong with a device, as the library says it.
+pub(crate) fn failure(device: &str, problem: String) -> Error {
+    Error::Device { device: device.to_owned(), problem }
+}
+
+/// A driver's error in words.
+pub(crate) fn explained(error: &result::DriverError) -> String {
+    match error.0 {
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+            "its memory is full; end other programs that use it, or choose --device cpu".to_owned()
+        }
+        sys::CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE
+        | sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
+        | sys::CUresult::CUDA_ERROR_LAUNCH_FAILED
+        | sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+        | sys::CUresult::CUDA_ERROR_UNKNOWN => format!("it was lost while it worked ({error})"),
+        _ => match error.error_string() {
+            Ok(text) => text.to_string_lossy().into_owned(),
+            Err(_) => error.to_string(),
+        },
+    }
+}
+
+/// A library of another version may lack a function, which the bindings answer with a panic.
+fn catch<T>(
+    work: impl FnOnce() -> std::result::Result<T, String>,
+) -> std::result::Result<T, String> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let outcome = panic::catch_unwind(panic::AssertUnwindSafe(work));
+    panic::set_hook(hook);
+    outcome.unwrap_or_else(|_| Err("the driver lacks a function; install a newer one".into()))
+}
+
+fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> Result<T> {
+    catch(work).map_err(|problem| failure("cuda", problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_that_is_missing_is_an_error_and_no_panic() {
+        let outcome = catch::<()>(|| panic!("Missing symbol cuFoo"));
+        assert!(outcome.unwrap_err().contains("newer"));
+    }
+
+    #[test]
+    fn without_a_driver_it_is_said_what_is_missing() {
+        if let Err(error) = devices() {
+            let text = error.to_string();
+            assert!(text.starts_with("cuda: ") && error.is_machine_failure(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Filtered rows that stay on the GPU; in the machine's memory, where they are more than the GPU can hold.
+
+use crate::device::Gpu;
+use cudarc::driver::CudaSlice;
+use gfgcn::Result;
+use gfgcn::device::ResidentRows;
+use gfgcn::matrix::Matrix;
+use std::any::Any;
+use std::sync::Arc;
+
+/// One filter's rows.
+#[derive(Debug)]
+pub(crate) struct CudaRows {
+    pub(crate) device: Arc<Gpu>,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) place: Place,
+}
+
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// A part of what several filters share, from an entry on.
+    OnGpu(Arc<CudaSlice<f32>>, usize),
+    Here(Matrix<f32>),
+}
+
+impl ResidentRows for CudaRows {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn cols(&self) -> usize {
+        self.cols
+    }
+
+    fn fetch(&self) -> Result<Matrix<f32>> {
+        match &self.place {
+            Place::Here(matrix) => Ok(matrix.clone()),
+            Place::OnGpu(memory, first) => {
+                let lane = self.device.lane()?;
+                let count = self.rows * self.cols;
+                let mut values = vec![0f32; count];
+                if count > 0 {
+                    let stream = &lane.lane().stream;
+                    let copied = stream
+                        .memcpy_dtoh(&memory.slice(*first..*first + count), values.as_mut_slice());
+                    copied.map_err(|error| self.device.failed(error))?;
+                    lane.finish()?;
+                }
+                Matrix::from_rows(self.rows, self.cols, values)
+            }
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
