@@ -124,19 +124,19 @@ pub(crate) fn ridge(data: &Path, folder: &Path) -> Result<()> {
     let system = || {
         let rows =
             Gathered { channels: &channels, positions: &positions, shares: None, roots: None };
-        gpu.system(SystemInputs::Resident(rows), &context)
+        gpu.system(SystemInputs::Resident(rows), &targets, &context)
     };
     let scale = system()?.diagonal().iter().sum::<f64>() / fetched.rows() as f64;
     let (xi, penalties) = (1e-3 * scale, penalty_grid(scale));
-    let weights = system()?.solve(&[xi], &targets, &context)?.remove(0).context("a solution")?;
+    let weights = system()?.solve(&[xi], &context)?.remove(0).context("a solution")?;
     let given = best(200, || {
         let start = Instant::now();
-        system()?.solve(&[xi], &targets, &context)?;
+        system()?.solve(&[xi], &context)?;
         Ok(start.elapsed().as_secs_f64())
     })?;
     let leave_one_out = best(50, || {
         let start = Instant::now();
-        system()?.left_out(&penalties, &targets, &context)?;
+        system()?.left_out(&penalties, &context)?;
         Ok(start.elapsed().as_secs_f64())
     })?;
     print(json!({

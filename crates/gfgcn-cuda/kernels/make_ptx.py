@@ -17,7 +17,9 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 TARGET = b"compute_70"
-OPTIONS = [b"--gpu-architecture=" + TARGET, b"--std=c++14", b"--fmad=true"]
+OPTIONS = [b"--gpu-architecture=" + TARGET, b"--std=c++14"]
+# The bits of the processor, which does not fuse.
+UNFUSED = {"propagate.cu"}
 
 
 def library() -> ctypes.CDLL:
@@ -40,8 +42,8 @@ def compile_ptx(nvrtc: ctypes.CDLL, name: str, source: bytes) -> bytes:
             sys.exit(f"{name}: {function} failed with {status}\n{log.value.decode()}")
 
     call("nvrtcCreateProgram", ctypes.byref(program), source, name.encode(), 0, None, None)
-    options = (ctypes.c_char_p * len(OPTIONS))(*OPTIONS)
-    call("nvrtcCompileProgram", program, len(OPTIONS), options)
+    chosen = [*OPTIONS, b"--fmad=false" if name in UNFUSED else b"--fmad=true"]
+    call("nvrtcCompileProgram", program, len(chosen), (ctypes.c_char_p * len(chosen))(*chosen))
     call("nvrtcGetPTXSize", program, ctypes.byref(size))
     text = ctypes.create_string_buffer(size.value)
     call("nvrtcGetPTX", program, text)

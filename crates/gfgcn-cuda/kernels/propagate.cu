@@ -1,15 +1,16 @@
 // Sums over neighbours, and what goes before and after them.
 //
 // A block of columns is row-major: `stride` entries per node, a multiple of four floats or two doubles, so that a thread
-// moves sixteen bytes at a time. Every number is computed by one thread in a fixed order, so the same input gives the same
-// bits in every run.
+// moves sixteen bytes at a time. Every number is computed by one thread in a fixed order, with no multiplication fused with
+// an addition: these are the bits of the processor, but for rows so long that they are divided.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
-// Long rows are added up in blocks of so many neighbours, and the blocks in double precision: a chain of a million
-// single-precision additions drifts by a percent.
+// Long rows are added up in blocks of so many neighbours, each in groups, and the blocks in double precision: a chain of a
+// million single-precision additions drifts by a percent. The same sums as on the processor, in the same order.
 #define BLOCK_OF_ROW 64
+#define GROUP_OF_BLOCK 8
 
 template <typename T> struct Vector;
 template <> struct Vector<float> { typedef float4 Type; static const int LANES = 4; };
@@ -127,11 +128,39 @@ PRODUCT(product_f64_8, double, 8)
 PRODUCT(product_f64_16, double, 16)
 PRODUCT(product_f64_32, double, 32)
 
-// A row with many neighbours is divided into pieces, one warp each; `pieces` has the first and the last position of
-// each. Their sums, in double precision, are added up by the next kernel.
+// Adds the neighbours at positions begin to end in groups of eight: a chain for each group, then one of the groups.
+template <typename T, bool WEIGHTED> __device__ __forceinline__ void add_block(
+    const u32* __restrict__ neighbours, const float* __restrict__ weights, const T* __restrict__ x,
+    u64 begin, u64 end, u32 stride, u32 column, bool inside, u32 lane, Pack<T>& block) {
+    for (u64 base = begin; base < end; base += 32) {
+        u32 count = (u32)min((u64)32, end - base);
+        u32 own = lane < count ? __ldg(neighbours + base + lane) : 0;
+        float weight = WEIGHTED && lane < count ? __ldg(weights + base + lane) : 1.0f;
+        for (u32 first = 0; first < count; first += GROUP_OF_BLOCK) {
+            Pack<T> row[GROUP_OF_BLOCK], group = {};
+            T factor[GROUP_OF_BLOCK];
+            #pragma unroll
+            for (int u = 0; u < GROUP_OF_BLOCK; u++) {
+                u32 node = __shfl_sync(0xffffffffu, own, first + u);
+                factor[u] = WEIGHTED ? (T)__shfl_sync(0xffffffffu, weight, first + u) : (T)1;
+                if (inside && first + u < count) row[u] = load(x + (u64)node * stride + column);
+            }
+            #pragma unroll
+            for (int u = 0; u < GROUP_OF_BLOCK; u++) {
+                if (inside && first + u < count) add(group, factor[u], row[u]);
+            }
+            add(block, (T)1, group);
+        }
+    }
+}
+
+// A row with many neighbours is divided into pieces, one warp each; `pieces` has the first and the last position of each, and
+// `owners` the row whose own entry the first piece of a row begins with, or ~0. Their sums, in double precision, are added up
+// by the next kernel.
 template <typename T> __device__ __forceinline__ void piece_sums(
     const u32* __restrict__ neighbours, const float* __restrict__ weights, u64 origin,
-    const u64* __restrict__ pieces, const T* __restrict__ x, double* partial, u32 stride, u32 count) {
+    const u64* __restrict__ pieces, const u32* __restrict__ owners, float loops, const T* __restrict__ x,
+    double* partial, u32 stride, u32 count) {
     u32 lane = threadIdx.x & 31;
     u32 piece = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     if (piece >= count) return;
@@ -139,15 +168,18 @@ template <typename T> __device__ __forceinline__ void piece_sums(
     u32 column = (blockIdx.y * 32 + lane) * Vector<T>::LANES;
     bool inside = column < stride;
     double total[Vector<T>::LANES] = {};
+    if (inside && owners[piece] != 0xffffffffu) {
+        Pack<T> own = load(x + (u64)owners[piece] * stride + column);
+        #pragma unroll
+        for (int l = 0; l < Vector<T>::LANES; l++) total[l] = (T)loops * own.v[l];
+    }
     for (u64 from = begin; from < end; from += BLOCK_OF_ROW) {
         Pack<T> block = {};
         u64 to = min(end, from + BLOCK_OF_ROW);
         if (weights)
-            add_neighbours<T, 32, true>(
-                neighbours, weights, x, from, to, stride, column, inside, lane, 0xffffffffu, block);
+            add_block<T, true>(neighbours, weights, x, from, to, stride, column, inside, lane, block);
         else
-            add_neighbours<T, 32, false>(
-                neighbours, weights, x, from, to, stride, column, inside, lane, 0xffffffffu, block);
+            add_block<T, false>(neighbours, weights, x, from, to, stride, column, inside, lane, block);
         #pragma unroll
         for (int l = 0; l < Vector<T>::LANES; l++) total[l] += block.v[l];
     }
@@ -160,32 +192,31 @@ template <typename T> __device__ __forceinline__ void piece_sums(
 // Row `rows[k]` has pieces first[k] to first[k + 1].
 template <typename T> __device__ __forceinline__ void add_pieces(
     const u32* __restrict__ rows, const u32* __restrict__ first, u32 count, const double* __restrict__ partial,
-    float loops, const double* __restrict__ scale, T a, T c, const T* __restrict__ x, const T* z, T* y, u32 stride) {
+    const double* __restrict__ scale, T a, T c, const T* z, T* y, u32 stride) {
     u32 column = (blockIdx.y * blockDim.x + threadIdx.x) * Vector<T>::LANES;
     u32 k = blockIdx.x;
     if (k >= count || column >= stride) return;
-    u64 at = (u64)rows[k] * stride + column;
-    Pack<T> own = load(x + at), sum;
+    Pack<T> sum;
     #pragma unroll
     for (int l = 0; l < Vector<T>::LANES; l++) {
-        double total = (T)loops * own.v[l];
-        for (u32 piece = first[k]; piece < first[k + 1]; piece++)
+        double total = partial[(u64)first[k] * stride + column + l];
+        for (u32 piece = first[k] + 1; piece < first[k + 1]; piece++)
             total += partial[(u64)piece * stride + column + l];
         sum.v[l] = (T)total;
     }
-    finish(sum, scale[rows[k]], a, c, z, y, at);
+    finish(sum, scale[rows[k]], a, c, z, y, (u64)rows[k] * stride + column);
 }
 
 #define PIECES(T, NAME)                                                                                        \
-    extern "C" __global__ void piece_sums_##NAME(                                                              \
-        const u32* neighbours, const float* weights, u64 origin, const u64* pieces, const T* x,                \
-        double* partial, u32 stride, u32 count) {                                                              \
-        piece_sums<T>(neighbours, weights, origin, pieces, x, partial, stride, count);                         \
+    extern "C" __global__ void __launch_bounds__(64) piece_sums_##NAME(                                        \
+        const u32* neighbours, const float* weights, u64 origin, const u64* pieces, const u32* owners,         \
+        float loops, const T* x, double* partial, u32 stride, u32 count) {                                     \
+        piece_sums<T>(neighbours, weights, origin, pieces, owners, loops, x, partial, stride, count);          \
     }                                                                                                          \
     extern "C" __global__ void add_pieces_##NAME(                                                              \
-        const u32* rows, const u32* first, u32 count, const double* partial, float loops, const double* scale, \
-        T a, T c, const T* x, const T* z, T* y, u32 stride) {                                                  \
-        add_pieces<T>(rows, first, count, partial, loops, scale, a, c, x, z, y, stride);                       \
+        const u32* rows, const u32* first, u32 count, const double* partial, const double* scale, T a, T c,    \
+        const T* z, T* y, u32 stride) {                                                                        \
+        add_pieces<T>(rows, first, count, partial, scale, a, c, z, y, stride);                                 \
     }
 
 PIECES(float, f32)

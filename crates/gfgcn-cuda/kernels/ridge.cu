@@ -40,18 +40,20 @@ extern "C" __global__ void diagonal(const double* s, double* out, u32 size, u32 
     if (k < count) out[k] = s[(u64)k * size + k];
 }
 
-// One copy of S for each penalty, ξ added to the diagonal; 1 beyond the first `count` rows. The inverse begins as zeros.
+// One copy of S for each penalty, ξ added to the diagonal, 1 beyond the first `count` rows; behind it the right sides, as
+// rows. The inverse begins as zeros.
 extern "C" __global__ void shift(
-    const double* s, const double* penalties, double* shifted, double* inverse, u32 size, u32 count) {
+    const double* s, const double* penalties, const double* right, double* shifted, double* inverse, u32 size, u32 count,
+    u32 columns) {
     u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    u64 entries = (u64)size * size;
-    if (k >= entries) return;
-    u32 i = k / size, j = k % size;
-    u64 at = (u64)blockIdx.y * entries + k;
-    double value = s[k];
+    u64 entries = (u64)size * size, all = entries + (u64)columns * size;
+    if (k >= all) return;
+    u64 i = k / size;
+    u32 j = k % size;
+    double value = i < size ? s[k] : right[(u64)j * columns + (i - size)];
     if (i == j) value = i < count ? value + penalties[blockIdx.y] : 1.0;
-    shifted[at] = value;
-    inverse[at] = 0.0;
+    shifted[blockIdx.y * all + k] = value;
+    if (i < size) inverse[blockIdx.y * entries + k] = 0.0;
 }
 
 // The factor of a tile on the diagonal by one warp, a row in the registers of each lane; its inverse goes to shared
@@ -59,7 +61,7 @@ extern "C" __global__ void shift(
 __device__ __forceinline__ u32 factor_tile(const double* a, u32 size, double inverse[TILE][TILE + 1]) {
     __shared__ double lower[TILE][TILE + 1];
     u32 lane = threadIdx.x;
-    double row[TILE];
+    double row[TILE], reciprocal[TILE];
     #pragma unroll
     for (int j = 0; j < TILE; j++) row[j] = a[(u64)lane * size + j];
     u32 failed = TILE;
@@ -67,8 +69,8 @@ __device__ __forceinline__ u32 factor_tile(const double* a, u32 size, double inv
     for (int j = 0; j < TILE; j++) {
         double pivot = __shfl_sync(0xffffffffu, row[j], j);
         if (!(pivot > 0.0) && failed == TILE) failed = j;
-        double root = sqrt(pivot);
-        row[j] = lane == j ? root : row[j] / root;
+        reciprocal[j] = rsqrt(pivot);
+        row[j] *= reciprocal[j];
         #pragma unroll
         for (int c = j + 1; c < TILE; c++) {
             double other = __shfl_sync(0xffffffffu, row[j], c);
@@ -84,7 +86,7 @@ __device__ __forceinline__ u32 factor_tile(const double* a, u32 size, double inv
     for (int i = 0; i < TILE; i++) x[i] = lane == i ? 1.0 : 0.0;
     #pragma unroll
     for (int j = 0; j < TILE; j++) {
-        x[j] = x[j] / lower[j][j];
+        x[j] *= reciprocal[j];
         #pragma unroll
         for (int i = j + 1; i < TILE; i++) x[i] -= lower[i][j] * x[j];
     }
@@ -95,17 +97,19 @@ __device__ __forceinline__ u32 factor_tile(const double* a, u32 size, double inv
 }
 
 // A column of tiles: the inverse of the one on the diagonal, and L = A D⁻ᵀ below it. Every block factors the diagonal for
-// itself, which is faster than waiting for another launch. blockIdx.y: the matrix; blockIdx.x: ROWS rows below the diagonal.
+// itself, which is faster than waiting for another launch. There may be more rows than columns: right sides, for which this is
+// the forward substitution. blockIdx.y: the matrix; blockIdx.x: ROWS rows below the diagonal.
 #define ROWS 64
-extern "C" __global__ void __launch_bounds__(256) panel(double* shifted, double* inverse, u32* failed, u32 size, u32 first) {
+extern "C" __global__ void __launch_bounds__(128) panel(
+    double* shifted, double* inverse, u32* failed, u32 size, u32 height, u32 first) {
     __shared__ double d[TILE][TILE + 1];
     __shared__ double rows[ROWS][TILE + 1];
     u64 matrix = (u64)blockIdx.y * size * size;
-    double* a = shifted + matrix;
+    double* a = shifted + (u64)blockIdx.y * size * height;
     u32 below = first + TILE + blockIdx.x * ROWS;
     for (u32 k = threadIdx.x; k < ROWS * TILE; k += blockDim.x) {
         u32 i = k / TILE, j = k % TILE;
-        if (below + i < size) rows[i][j] = a[(u64)(below + i) * size + first + j];
+        if (below + i < height) rows[i][j] = a[(u64)(below + i) * size + first + j];
     }
     if (threadIdx.x < 32) {
         u32 pivot = factor_tile(a + (u64)first * size + first, size, d);
@@ -119,11 +123,41 @@ extern "C" __global__ void __launch_bounds__(256) panel(double* shifted, double*
     }
     for (u32 k = threadIdx.x; k < ROWS * TILE; k += blockDim.x) {
         u32 i = k / TILE, c = k % TILE;
-        if (below + i >= size) continue;
+        if (below + i >= height) continue;
         double sum = 0.0;
         #pragma unroll
         for (int j = 0; j < TILE; j++) sum += rows[i][j] * d[c][j];
         a[(u64)(below + i) * size + first + c] = sum;
+    }
+}
+
+// Lᵀ X = Y for a few columns, tile by tile from the last one: X_k = D_kᵀ (Y_k − Σ_{i>k} L_ikᵀ X_i). One block per matrix; y
+// has its columns as rows of `size`, behind those of L, and x is written column by column.
+extern "C" __global__ void __launch_bounds__(256) back_substitute(
+    const double* shifted, const double* inverse, double* x, u32 size, u32 columns, u64 stride) {
+    __shared__ double sums[8][TILE], right[TILE];
+    const double* l = shifted + (u64)blockIdx.x * stride;
+    const double* d = inverse + (u64)blockIdx.x * size * size;
+    u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    for (u32 c = 0; c < columns; c++) {
+        const double* y = l + (u64)(size + c) * size;
+        double* out = x + ((u64)blockIdx.x * columns + c) * size;
+        for (int first = (int)size - TILE; first >= 0; first -= TILE) {
+            double sum = 0.0;
+            for (u32 i = first + TILE + warp; i < size; i += 8) sum += l[(u64)i * size + first + lane] * out[i];
+            sums[warp][lane] = sum;
+            __syncthreads();
+            if (warp == 0) {
+                double total = y[first + lane];
+                for (int w = 0; w < 8; w++) total -= sums[w][lane];
+                right[lane] = total;
+                __syncwarp();
+                double value = 0.0;
+                for (u32 k = lane; k < TILE; k++) value += d[(u64)(first + k) * size + first + lane] * right[k];
+                out[first + lane] = value;
+            }
+            __syncthreads();
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::library::{devices, explained, failure, load};
 use crate::session::CudaSession;
 use crate::system::CudaSystem;
+use crate::transfer::{Staging, is_large};
 use cudarc::cublas::CudaBlas;
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr,
@@ -11,7 +12,9 @@ use cudarc::driver::{
 use cudarc::nvrtc::Ptx;
 use gfgcn::context::Context;
 use gfgcn::device::{Device, Session, System, SystemInputs};
+use gfgcn::matrix::Matrix;
 use gfgcn::{Error, Result};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -20,7 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 const PROPAGATE: &str = include_str!("../kernels/propagate.ptx");
 const RIDGE: &str = include_str!("../kernels/ridge.ptx");
 /// Threads that use the GPU at the same time; others wait for one of them.
-const LANES: usize = 8;
+const LANES: usize = 12;
 
 /// An NVIDIA GPU.
 #[derive(Clone, Debug)]
@@ -40,6 +43,8 @@ pub(crate) struct Gpu {
 pub(crate) struct Lane {
     pub(crate) stream: Arc<CudaStream>,
     pub(crate) blas: CudaBlas,
+    /// Made for the first large copy.
+    staging: RefCell<Option<Staging>>,
 }
 
 impl Cuda {
@@ -86,7 +91,7 @@ impl Cuda {
             let stream = context.new_stream().map_err(failed)?;
             let blas = CudaBlas::new(stream.clone());
             let blas = blas.map_err(|error| failure(&name, format!("cuBLAS: {error}")))?;
-            Ok(Lane { stream, blas })
+            Ok(Lane { stream, blas, staging: RefCell::default() })
         };
         let lanes = (0..LANES).map(lane).collect::<Result<Vec<Lane>>>()?;
         let (lanes, freed) = (Mutex::new(lanes), Condvar::new());
@@ -106,6 +111,10 @@ impl Gpu {
             }
             lanes = self.freed.wait(lanes).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        &self.context
     }
 
     pub(crate) fn failed(&self, error: result::DriverError) -> Error {
@@ -129,8 +138,13 @@ impl Device for Cuda {
         Ok(Arc::new(CudaSession::new(self.0.clone())))
     }
 
-    fn system(&self, inputs: SystemInputs<'_>, context: &Context) -> Result<Arc<dyn System>> {
-        Ok(Arc::new(CudaSystem::new(self.0.clone(), inputs, context)?))
+    fn system(
+        &self,
+        inputs: SystemInputs<'_>,
+        targets: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<Arc<dyn System>> {
+        Ok(Arc::new(CudaSystem::new(self.0.clone(), inputs, targets, context)?))
     }
 }
 
@@ -186,26 +200,54 @@ impl Held {
         self.stream().memset_zeros(memory).map_err(|error| self.device.failed(error))
     }
 
-    pub(crate) fn upload<T: DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>> {
+    pub(crate) fn upload<T: DeviceRepr + Copy>(&self, values: &[T]) -> Result<CudaSlice<T>> {
         if values.is_empty() {
             return self.allocate(0);
         }
-        self.stream().clone_htod(values).map_err(|error| self.device.failed(error))
+        if !is_large(values) {
+            let copied = self.stream().clone_htod(values);
+            return copied.map_err(|error| self.device.failed(error));
+        }
+        let to = self.allocate(values.len())?;
+        self.staged(|staging| staging.upload(self.stream(), values, address(&to)))?;
+        Ok(to)
+    }
+
+    /// A large copy.
+    fn staged(
+        &self,
+        copy: impl FnOnce(&mut Staging) -> std::result::Result<(), result::DriverError>,
+    ) -> Result<()> {
+        let mut staging = self.lane().staging.borrow_mut();
+        let copied = match &mut *staging {
+            Some(staging) => copy(staging),
+            none => Staging::new(&self.device).and_then(|made| copy(none.insert(made))),
+        };
+        copied.map_err(|error| self.device.failed(error))
     }
 
     /// A copy of the first entries, once they are there.
-    pub(crate) fn download<T: DeviceRepr + Clone + Default>(
+    pub(crate) fn download<T: DeviceRepr + Copy + Default>(
         &self,
         from: &CudaSlice<T>,
         count: usize,
     ) -> Result<Vec<T>> {
         let mut values = vec![T::default(); count];
-        if count > 0 {
-            let copied = self.stream().memcpy_dtoh(&from.slice(..count), &mut values);
+        self.download_to(address(from), &mut values)?;
+        Ok(values)
+    }
+
+    /// Copies from an address, once it is there.
+    pub(crate) fn download_to<T: DeviceRepr + Copy>(&self, from: u64, to: &mut [T]) -> Result<()> {
+        if is_large(to) {
+            return self.staged(|staging| staging.download(self.stream(), from, to));
+        }
+        if !to.is_empty() {
+            // SAFETY: whoever calls has as much memory there, and it is waited for below.
+            let copied = unsafe { result::memcpy_dtoh_async(to, from, self.stream().cu_stream()) };
             copied.map_err(|error| self.device.failed(error))?;
         }
-        self.finish()?;
-        Ok(values)
+        self.finish()
     }
 
     /// Waits until everything is done: other lanes may use what was made.

@@ -11,7 +11,9 @@ use std::ops::Range;
 /// Rows of more neighbours than this are added up in pieces.
 const LONG_ROW: u64 = 256;
 /// Neighbours in a piece.
-const PIECE: u64 = 2048;
+const PIECE: u64 = 512;
+/// Threads of a block: warps of a block wait for the longest of their rows, so there are few.
+const BLOCK: usize = 64;
 /// Bytes of a part of a graph that is streamed.
 const PART: u64 = 1 << 30;
 
@@ -80,6 +82,8 @@ struct LongRows {
     first: CudaSlice<u32>,
     /// The first and last positions of each piece.
     pieces: CudaSlice<u64>,
+    /// The row that a piece is the first of; a number that no row has for others.
+    owners: CudaSlice<u32>,
     piece_count: usize,
 }
 
@@ -153,13 +157,13 @@ impl DeviceSums {
         let (a, c) = (a.argument(), c.argument());
         let vectors = stride / T::LANES;
         let group = vectors.next_power_of_two().min(32);
-        let rows_of_block = 256 / group;
+        let rows_of_block = BLOCK / group;
         let grid = (part.rows.len().div_ceil(rows_of_block), vectors.div_ceil(group));
         let (first, last) = (part.rows.start as u32, part.rows.end as u32);
         lane.launch(
             &format!("product_{}_{group}", T::NAME),
             grid,
-            256,
+            BLOCK as u32,
             arguments![
                 &self.offsets,
                 &edges.neighbours,
@@ -182,13 +186,15 @@ impl DeviceSums {
         let partial = lane.allocate::<f64>(long.piece_count * stride)?;
         lane.launch(
             &format!("piece_sums_{}", T::NAME),
-            (long.piece_count.div_ceil(8), vectors.div_ceil(32)),
-            256,
+            (long.piece_count.div_ceil(BLOCK / 32), vectors.div_ceil(32)),
+            BLOCK as u32,
             arguments![
                 &edges.neighbours,
                 edges.weights.as_ref(),
                 origin,
                 &long.pieces,
+                &long.owners,
+                self.loops,
                 x,
                 &partial,
                 stride as u32,
@@ -204,11 +210,9 @@ impl DeviceSums {
                 &long.first,
                 long.count as u32,
                 &partial,
-                self.loops,
                 &self.scale,
                 a,
                 c,
-                x,
                 z,
                 y,
                 stride as u32,
@@ -238,12 +242,15 @@ impl LongRows {
         if long.is_empty() {
             return Ok(None);
         }
-        let (mut first, mut pieces) = (vec![0u32], Vec::new());
+        /// As the kernel has it.
+        const NONE: u32 = u32::MAX;
+        let (mut first, mut pieces, mut owners) = (vec![0u32], Vec::new(), Vec::new());
         for &row in &long {
             let mut begin = offsets[row];
             while begin < offsets[row + 1] {
                 let end = offsets[row + 1].min(begin + PIECE);
                 pieces.extend([begin, end]);
+                owners.push(if begin == offsets[row] { row as u32 } else { NONE });
                 begin = end;
             }
             first.push((pieces.len() / 2) as u32);
@@ -255,6 +262,7 @@ impl LongRows {
             first: lane.upload(&first)?,
             piece_count: pieces.len() / 2,
             pieces: lane.upload(&pieces)?,
+            owners: lane.upload(&owners)?,
         }))
     }
 }

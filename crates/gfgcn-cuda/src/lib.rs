@@ -22,6 +22,7 @@
 //! | `features.rs` | features on the GPU |
 //! | `session.rs` | filters and scores, in slabs of columns |
 //! | `rows.rs` | filtered rows that stay on the GPU |
+//! | `transfer.rs` | large copies at the speed of the bus |
 //! | `system.rs` | ridge systems of many penalties side by side |
 
 mod device;
@@ -32,6 +33,7 @@ mod products;
 mod rows;
 mod session;
 mod system;
+mod transfer;
 
 pub use device::Cuda;
 pub use library::{Found, devices};

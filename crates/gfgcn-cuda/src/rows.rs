@@ -1,6 +1,6 @@
 //! Filtered rows that stay on the GPU; in the machine's memory, where they are more than the GPU can hold.
 
-use crate::device::Gpu;
+use crate::device::{Gpu, address};
 use cudarc::driver::CudaSlice;
 use gfgcn::Result;
 use gfgcn::device::ResidentRows;
@@ -38,15 +38,8 @@ impl ResidentRows for CudaRows {
             Place::Here(matrix) => Ok(matrix.clone()),
             Place::OnGpu(memory, first) => {
                 let lane = self.device.lane()?;
-                let count = self.rows * self.cols;
-                let mut values = vec![0f32; count];
-                if count > 0 {
-                    let stream = &lane.lane().stream;
-                    let copied = stream
-                        .memcpy_dtoh(&memory.slice(*first..*first + count), values.as_mut_slice());
-                    copied.map_err(|error| self.device.failed(error))?;
-                    lane.finish()?;
-                }
+                let mut values = vec![0f32; self.rows * self.cols];
+                lane.download_to(address(memory) + 4 * *first as u64, &mut values)?;
                 Matrix::from_rows(self.rows, self.cols, values)
             }
         }

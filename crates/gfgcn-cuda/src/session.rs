@@ -287,6 +287,7 @@ impl Sent<'_> {
         let second = if products > 0 { Some(lane.allocate::<T>(size)?) } else { None };
         let vectors = [Some(first), second];
         let vector = |k: usize| vectors[k % 2].as_ref().expect("there is a product");
+        let terms = Terms::<T>::new(lane, polynomials, products)?;
         for k in 0..=products {
             if k > 0 {
                 context.check()?;
@@ -306,16 +307,10 @@ impl Sent<'_> {
                 let step = Step { a, c, x, in_place: chebyshev, y: vector(k), stride };
                 self.sums.step(lane, &self.operation.sums, &step)?;
             }
-            let terms: Vec<(u32, T)> = (polynomials.iter().zip(0..))
-                .filter_map(|(p, filter)| p.get(k).filter(|c| **c != 0.0).map(|c| (filter, *c)))
-                .map(|(filter, c)| (filter, T::from_f64(c)))
-                .collect();
-            if terms.is_empty() {
+            let Range { start, end } = terms.of(k);
+            if start == end {
                 continue;
             }
-            let filters: Vec<u32> = terms.iter().map(|term| term.0).collect();
-            let coefficients: Vec<T> = terms.iter().map(|term| term.1).collect();
-            let (filters, coefficients) = (lane.upload(&filters)?, lane.upload(&coefficients)?);
             lane.launch_each(
                 &format!("accumulate_{}", T::NAME),
                 kept.rows * width,
@@ -325,9 +320,9 @@ impl Sent<'_> {
                     width as u32,
                     kept.nodes,
                     kept.rows,
-                    &filters,
-                    &coefficients,
-                    terms.len() as u32,
+                    address(&terms.filters) + 4 * start as u64,
+                    address(&terms.coefficients) + (size_of::<T>() * start) as u64,
+                    (end - start) as u32,
                     kept.sums,
                     kept.columns,
                     kept.first,
@@ -344,6 +339,35 @@ impl Sent<'_> {
             entries,
             arguments![kept.sums, &self.after, kept.nodes, kept.rows, kept.columns, entries],
         )
+    }
+}
+
+/// The coefficients of all filters by the vector they belong to, those that are not zero.
+struct Terms<T> {
+    /// Where those of each vector begin, and where the last one's end.
+    first: Vec<usize>,
+    filters: CudaSlice<u32>,
+    coefficients: CudaSlice<T>,
+}
+
+impl<T: Real> Terms<T> {
+    fn new(lane: &Held, polynomials: &[&[f64]], products: usize) -> Result<Self> {
+        let (mut first, mut filters, mut coefficients) = (vec![0], Vec::new(), Vec::new());
+        for k in 0..=products {
+            for (polynomial, filter) in polynomials.iter().zip(0u32..) {
+                if let Some(&c) = polynomial.get(k).filter(|c| **c != 0.0) {
+                    filters.push(filter);
+                    coefficients.push(T::from_f64(c));
+                }
+            }
+            first.push(filters.len());
+        }
+        let (filters, coefficients) = (lane.upload(&filters)?, lane.upload(&coefficients)?);
+        Ok(Terms { first, filters, coefficients })
+    }
+
+    fn of(&self, vector: usize) -> Range<usize> {
+        self.first[vector]..self.first[vector + 1]
     }
 }
 

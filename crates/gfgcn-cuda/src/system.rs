@@ -5,8 +5,8 @@
 //! reduction for all penalties, but nearly all of it in products of large matrices, for all penalties at once.
 //!
 //! L is made column of tiles by column of tiles (`kernels/ridge.cu`): a product that brings the tiles up to date, then one kernel
-//! that factors the tile on the diagonal and applies its inverse to those below. Sizes are rounded up to whole tiles, with ones
-//! on the diagonal.
+//! that factors the tile on the diagonal and applies its inverse to those below. Right sides are further rows, which are forward
+//! substituted on the way. Sizes are rounded up to whole tiles, with ones on the diagonal.
 
 use crate::device::{Gpu, Held, address, arguments};
 use crate::products::{Operand, Size};
@@ -16,18 +16,22 @@ use gfgcn::context::Context;
 use gfgcn::device::{Gathered, LeftOutParts, System, SystemInputs};
 use gfgcn::matrix::Matrix;
 use gfgcn::{Error, Result};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows and columns of a tile, as in the kernels.
 const TILE: usize = 32;
-/// Rows below the diagonal that a block of the kernel has.
+/// Rows below the diagonal that a block of the kernel has, and its threads.
 const PANEL_ROWS: usize = 64;
+const PANEL_THREADS: u32 = 128;
+/// Right sides that are solved along with the factorisation; for more, an inverse is less work.
+const FEW: usize = 16;
 /// Columns of L⁻¹ that are multiplied by at a time: those beyond the diagonal are zeros.
 const STRIP: usize = 128;
 /// Bytes of F L⁻ᵀ that are there at a time, for all penalties.
 const FITTED_BYTES: usize = 1 << 30;
 
-/// A system on the GPU.
+/// A system on the GPU, with its targets.
 #[derive(Debug)]
 pub(crate) struct CudaSystem {
     device: Arc<Gpu>,
@@ -40,269 +44,279 @@ pub(crate) struct CudaSystem {
     rows: Option<CudaSlice<f64>>,
     columns: usize,
     primal: bool,
+    /// FᵀY on the primal side, Y itself on the dual one; `size` × `targets`.
+    right: CudaSlice<f64>,
+    targets: usize,
     diagonal: Vec<f64>,
     means: Option<Vec<f64>>,
+    /// Solutions that were found on the way to something else, by the bits of their penalties.
+    solved: Mutex<HashMap<u64, Matrix<f64>>>,
 }
 
-/// L⁻¹ of some penalties, and which of them have one.
-struct Inverses {
+/// S and what it was made of, before there are targets.
+struct Parts {
+    s: CudaSlice<f64>,
+    rows: Option<CudaSlice<f64>>,
+    nodes: usize,
+    columns: usize,
+    primal: bool,
+    means: Option<CudaSlice<f64>>,
+}
+
+impl Parts {
+    /// Rows of S, and those with the ones that fill the last tile.
+    fn sizes(nodes: usize, columns: usize, primal: bool) -> (usize, usize) {
+        let count = if primal { columns } else { nodes };
+        (count, count.next_multiple_of(TILE))
+    }
+}
+
+/// The Cholesky factors of S + ξI for some penalties.
+struct Factors {
+    /// L below the diagonal; right sides behind it, as rows, which are forward substituted.
+    lower: CudaSlice<f64>,
+    height: usize,
+    /// D⁻¹ on the diagonal, and all of L⁻¹ where it was asked for.
     inverse: CudaSlice<f64>,
+    /// Pivots that were not positive.
+    failed: CudaSlice<u32>,
     batch: usize,
-    usable: Vec<bool>,
 }
 
 impl CudaSystem {
     pub(crate) fn new(
         device: Arc<Gpu>,
         inputs: SystemInputs<'_>,
+        targets: &Matrix<f64>,
         context: &Context,
     ) -> Result<Self> {
         context.check()?;
         let lane = device.lane()?;
-        let mut system = match inputs {
-            SystemInputs::Resident(gathered) => Self::gathered(&lane, &gathered)?,
+        let parts = match inputs {
+            SystemInputs::Resident(gathered) => gather(&lane, &gathered)?,
             SystemInputs::Primal(features) => {
                 let (nodes, columns) = (features.rows(), features.cols());
-                let size = columns.next_multiple_of(TILE);
-                let rows = padded(&lane, features, size)?;
-                Self::of_features(&lane, rows, nodes, columns, true)?
+                let rows = padded(&lane, features, columns.next_multiple_of(TILE))?;
+                of_features(&lane, rows, nodes, columns, true)?
             }
             SystemInputs::Dual(gram) => {
-                let count = gram.rows();
-                let size = count.next_multiple_of(TILE);
-                let s = lane.zeros::<f64>(size * size)?;
-                let sent = lane.upload(gram.as_slice())?;
-                copy_rows(&lane, &sent, &s, count, count, size)?;
-                Self::with(&lane, s, None, (count, count, size, 0), false)
+                let s = padded(&lane, gram, gram.rows().next_multiple_of(TILE))?;
+                let (rows, nodes, means) = (None, gram.rows(), None);
+                Parts { s, rows, nodes, columns: 0, primal: false, means }
             }
         };
-        system.read_diagonal(&lane)?;
-        Ok(system)
+        let Parts { s, rows, nodes, columns, primal, means } = parts;
+        let (count, size) = Parts::sizes(nodes, columns, primal);
+        let y = lane.upload(targets.as_slice())?;
+        let right = lane.zeros::<f64>(size * targets.cols())?;
+        match rows.as_ref().filter(|_| primal) {
+            None => copy_rows(&lane, &y, &right, count, targets.cols(), targets.cols())?,
+            Some(rows) => lane.multiply(
+                Size { rows: size, columns: targets.cols(), terms: nodes, batch: 1 },
+                1.0,
+                (
+                    Operand::new(address(rows), size).transposed(),
+                    Operand::new(address(&y), targets.cols()),
+                ),
+                0.0,
+                Operand::new(address(&right), targets.cols()),
+            )?,
+        }
+        let diagonal = lane.allocate::<f64>(count)?;
+        lane.launch_each("diagonal", count, arguments![&s, &diagonal, size as u32, count as u32])?;
+        let diagonal = lane.download(&diagonal, count)?;
+        let means = means.map(|means| lane.download(&means, columns)).transpose()?;
+        let (targets, solved) = (targets.cols(), Mutex::default());
+        Ok(CudaSystem {
+            device: device.clone(),
+            nodes,
+            count,
+            size,
+            s,
+            rows,
+            columns,
+            primal,
+            right,
+            targets,
+            diagonal,
+            means,
+            solved,
+        })
     }
 
-    fn with(
+    /// The factors of S + ξI for some penalties, with the right sides where they are asked for.
+    fn factorise(
+        &self,
         lane: &Held,
-        s: CudaSlice<f64>,
-        rows: Option<CudaSlice<f64>>,
-        (nodes, count, size, columns): (usize, usize, usize, usize),
-        primal: bool,
-    ) -> Self {
-        let device = lane.device.clone();
-        let (diagonal, means) = (Vec::new(), None);
-        CudaSystem { device, nodes, count, size, s, rows, columns, primal, diagonal, means }
-    }
-
-    fn read_diagonal(&mut self, lane: &Held) -> Result<()> {
-        let diagonal = lane.allocate::<f64>(self.count)?;
-        let (size, count) = (self.size as u32, self.count as u32);
-        lane.launch_each("diagonal", self.count, arguments![&self.s, &diagonal, size, count])?;
-        self.diagonal = lane.download(&diagonal, self.count)?;
-        Ok(())
-    }
-
-    /// S of features in rows of whole tiles (primal) or as many as there are columns (dual).
-    fn of_features(
-        lane: &Held,
-        rows: CudaSlice<f64>,
-        nodes: usize,
-        columns: usize,
-        primal: bool,
-    ) -> Result<Self> {
-        let count = if primal { columns } else { nodes };
-        let size = count.next_multiple_of(TILE);
-        let s = lane.zeros::<f64>(size * size)?;
-        let out = Operand::new(address(&s), size);
-        if primal {
-            let f = Operand::new(address(&rows), size);
-            let product = Size { rows: size, columns: size, terms: nodes, batch: 1 };
-            lane.multiply(product, 1.0, (f.transposed(), f), 0.0, out)?;
-        } else {
-            let f = Operand::new(address(&rows), columns);
-            let product = Size { rows: nodes, columns: nodes, terms: columns, batch: 1 };
-            lane.multiply(product, 1.0, (f, f.transposed()), 0.0, out)?;
-        }
-        Ok(Self::with(lane, s, Some(rows), (nodes, count, size, columns), primal))
-    }
-
-    fn gathered(lane: &Held, gathered: &Gathered<'_>) -> Result<Self> {
-        let (nodes, columns) = (gathered.positions.len(), gathered.columns());
-        let primal = gathered.is_primal();
-        let stride = if primal { columns.next_multiple_of(TILE) } else { columns };
-        let positions: Vec<u32> = gathered.positions.iter().map(|&row| row as u32).collect();
-        let positions = lane.upload(&positions)?;
-        let f = lane.zeros::<f64>(nodes * stride)?;
-        let mut first = 0;
-        for (channel, scale) in gathered.channels {
-            let own = channel.cols();
-            let channel = channel.as_any().downcast_ref::<CudaRows>();
-            let channel = channel.ok_or_else(|| foreign(lane))?;
-            let sent;
-            let (from, positions) = match &channel.place {
-                Place::OnGpu(memory, entry) => (address(memory) + 4 * *entry as u64, &positions),
-                Place::Here(matrix) => {
-                    let picked = matrix.select_rows(gathered.positions);
-                    let numbers: Vec<u32> = (0..nodes as u32).collect();
-                    sent = (lane.upload(picked.as_slice())?, lane.upload(&numbers)?);
-                    (address(&sent.0), &sent.1)
-                }
-            };
-            lane.launch_each(
-                "gather",
-                nodes * own,
-                arguments![
-                    from,
-                    positions,
-                    *scale,
-                    &f,
-                    own as u32,
-                    first as u32,
-                    stride as u32,
-                    nodes * own
-                ],
-            )?;
-            // What was sent for it is freed in the order of the queue.
-            first += own;
-        }
-        let means = match gathered.shares.filter(|_| primal) {
-            None => None,
-            Some(shares) => {
-                let (shares, means) = (lane.upload(shares)?, lane.zeros::<f64>(columns)?);
-                lane.multiply(
-                    Size { rows: 1, columns, terms: nodes, batch: 1 },
-                    1.0,
-                    (Operand::new(address(&shares), nodes), Operand::new(address(&f), stride)),
-                    0.0,
-                    Operand::new(address(&means), columns),
-                )?;
-                Some(means)
-            }
-        };
-        let roots = gathered.roots.map(|roots| lane.upload(roots)).transpose()?;
-        if means.is_some() || roots.is_some() {
-            let (columns, stride) = (columns as u32, stride as u32);
-            lane.launch_each(
-                "centre",
-                nodes * columns as usize,
-                arguments![
-                    &f,
-                    means.as_ref(),
-                    roots.as_ref(),
-                    columns,
-                    stride,
-                    nodes * columns as usize
-                ],
-            )?;
-        }
-        let mut system = Self::of_features(lane, f, nodes, columns, primal)?;
-        system.means = means.map(|means| lane.download(&means, columns)).transpose()?;
-        Ok(system)
-    }
-
-    /// L⁻¹ of S + ξI for some penalties.
-    fn inverses(&self, lane: &Held, penalties: &[f64], context: &Context) -> Result<Inverses> {
+        penalties: &[f64],
+        with_right: bool,
+        context: &Context,
+    ) -> Result<Factors> {
         let (size, batch) = (self.size, penalties.len());
-        let entries = size * size;
+        let columns = if with_right { self.targets } else { 0 };
+        let height = size + columns;
         let shifts = lane.upload(penalties)?;
-        let shifted = lane.allocate::<f64>(batch * entries)?;
-        let inverse = lane.allocate::<f64>(batch * entries)?;
+        let lower = lane.allocate::<f64>(batch * height * size)?;
+        let inverse = lane.allocate::<f64>(batch * size * size)?;
         let failed = lane.zeros::<u32>(batch)?;
         lane.launch(
             "shift",
-            (entries.div_ceil(256), batch),
+            ((height * size).div_ceil(256), batch),
             256,
-            arguments![&self.s, &shifts, &shifted, &inverse, size as u32, self.count as u32],
+            arguments![
+                &self.s,
+                &shifts,
+                &self.right,
+                &lower,
+                &inverse,
+                size as u32,
+                self.count as u32,
+                columns as u32
+            ],
         )?;
-        let a = Operand::new(address(&shifted), size).batched(entries);
+        let a = Operand::new(address(&lower), size).batched(height * size);
         for first in (0..size).step_by(TILE) {
             context.check()?;
             if first > 0 {
                 // The column of tiles, less what those to the left have taken.
                 lane.multiply(
-                    Size { rows: size - first, columns: TILE, terms: first, batch },
+                    Size { rows: height - first, columns: TILE, terms: first, batch },
                     -1.0,
                     (a.at(first, 0), a.at(first, 0).transposed()),
                     1.0,
                     a.at(first, first),
                 )?;
             }
-            let below = size - first - TILE;
+            let below = height - first - TILE;
             lane.launch(
                 "panel",
                 (below.div_ceil(PANEL_ROWS).max(1), batch),
-                256,
-                arguments![&shifted, &inverse, &failed, size as u32, first as u32],
+                PANEL_THREADS,
+                arguments![&lower, &inverse, &failed, size as u32, height as u32, first as u32],
             )?;
         }
-        // L⁻¹ row of tiles by row of tiles: −D (L · what is above).
+        Ok(Factors { lower, height, inverse, failed, batch })
+    }
+
+    /// Completes L⁻¹, row of tiles by row of tiles: −D⁻¹ (L · what is above).
+    fn invert(&self, lane: &Held, factors: &Factors) -> Result<()> {
+        let Factors { lower, height, inverse, batch, .. } = factors;
+        let (size, batch) = (self.size, *batch);
         let above = lane.allocate::<f64>(batch * TILE * size)?;
         let above = Operand::new(address(&above), size).batched(TILE * size);
-        let out = Operand::new(address(&inverse), size).batched(entries);
+        let a = Operand::new(address(lower), size).batched(height * size);
+        let out = Operand::new(address(inverse), size).batched(size * size);
         for first in (TILE..size).step_by(TILE) {
             let product = Size { rows: TILE, columns: first, terms: first, batch };
             lane.multiply(product, 1.0, (a.at(first, 0), out), 0.0, above)?;
             let product = Size { rows: TILE, columns: first, terms: TILE, batch };
             lane.multiply(product, -1.0, (out.at(first, first), above), 0.0, out.at(first, 0))?;
         }
-        let failed = lane.download(&failed, batch)?;
-        Ok(Inverses { inverse, batch, usable: failed.iter().map(|&pivot| pivot == 0).collect() })
+        Ok(())
     }
 
-    /// FᵀY on the primal side, Y itself on the dual one; rows of the system × columns.
-    fn right_side(&self, lane: &Held, targets: &Matrix<f64>) -> Result<CudaSlice<f64>> {
-        let columns = targets.cols();
-        let y = lane.upload(targets.as_slice())?;
-        let right = lane.zeros::<f64>(self.size * columns)?;
-        match self.rows.as_ref().filter(|_| self.primal) {
-            None => copy_rows(lane, &y, &right, self.count, columns, columns)?,
-            Some(rows) => lane.multiply(
-                Size { rows: self.size, columns, terms: self.nodes, batch: 1 },
-                1.0,
-                (
-                    Operand::new(address(rows), self.size).transposed(),
-                    Operand::new(address(&y), columns),
-                ),
-                0.0,
-                Operand::new(address(&right), columns),
-            )?,
-        }
-        Ok(right)
-    }
-
-    /// (S + ξI)⁻¹ B for each penalty, in rows of `columns`.
-    fn solutions(
-        &self,
-        lane: &Held,
-        inverses: &Inverses,
-        right: &CudaSlice<f64>,
-        columns: usize,
-    ) -> Result<CudaSlice<f64>> {
-        let (size, batch) = (self.size, inverses.batch);
+    /// (S + ξI)⁻¹ B for each penalty by L⁻¹, in rows of `targets`.
+    fn solutions(&self, lane: &Held, factors: &Factors) -> Result<CudaSlice<f64>> {
+        let (size, columns, batch) = (self.size, self.targets, factors.batch);
         let half = lane.allocate::<f64>(batch * size * columns)?;
         let out = lane.allocate::<f64>(batch * size * columns)?;
-        let inverse = Operand::new(address(&inverses.inverse), size).batched(size * size);
+        let inverse = Operand::new(address(&factors.inverse), size).batched(size * size);
         let at = |memory| Operand::new(address(memory), columns);
         let (half, solved) = (at(&half).batched(size * columns), at(&out).batched(size * columns));
         let product = Size { rows: size, columns, terms: size, batch };
-        lane.multiply(product, 1.0, (inverse, at(right)), 0.0, half)?;
+        lane.multiply(product, 1.0, (inverse, at(&self.right)), 0.0, half)?;
         lane.multiply(product, 1.0, (inverse.transposed(), half), 0.0, solved)?;
         Ok(out)
     }
 
+    /// Which penalties were large enough.
+    fn usable(lane: &Held, factors: &Factors) -> Result<Vec<bool>> {
+        let failed = lane.download(&factors.failed, factors.batch)?;
+        Ok(failed.iter().map(|&pivot| pivot == 0).collect())
+    }
+
     /// Penalties that are solved at a time: as many as a part of the memory holds.
     fn at_once(&self, penalties: usize) -> Result<usize> {
-        let bytes = 16 * (self.size * self.size) as u64;
+        let bytes = 16 * (self.size * (self.size + self.targets)) as u64;
         let fit = self.device.free()? / 4 / bytes.max(1);
         Ok((fit as usize).clamp(1, penalties.max(1)))
     }
 
+    /// The solutions of some penalties, as matrices in the order of the penalties.
+    fn solve_some(
+        &self,
+        lane: &Held,
+        penalties: &[f64],
+        context: &Context,
+    ) -> Result<Vec<Option<Matrix<f64>>>> {
+        let (size, columns, batch) = (self.size, self.targets, penalties.len());
+        let factors = self.factorise(lane, penalties, columns <= FEW, context)?;
+        let values = if columns <= FEW {
+            let out = lane.allocate::<f64>(batch * size * columns)?;
+            lane.launch(
+                "back_substitute",
+                (batch, 1),
+                256,
+                arguments![
+                    &factors.lower,
+                    &factors.inverse,
+                    &out,
+                    size as u32,
+                    columns as u32,
+                    factors.height * size
+                ],
+            )?;
+            lane.download(&out, batch * size * columns)?
+        } else {
+            self.invert(lane, &factors)?;
+            let out = self.solutions(lane, &factors)?;
+            lane.download(&out, batch * size * columns)?
+        };
+        let usable = Self::usable(lane, &factors)?;
+        let solution = |(k, usable): (usize, bool)| {
+            let own = &values[k * size * columns..(k + 1) * size * columns];
+            usable.then(|| {
+                Matrix::from_fn(self.count, columns, |i, c| match columns <= FEW {
+                    true => own[c * size + i],
+                    false => own[i * columns + c],
+                })
+            })
+        };
+        Ok(usable.into_iter().enumerate().map(solution).collect())
+    }
+
+    /// Keeps solutions of the primal side, which are small.
+    fn keep(
+        &self,
+        lane: &Held,
+        penalties: &[f64],
+        usable: &[bool],
+        solutions: &CudaSlice<f64>,
+    ) -> Result<()> {
+        let entries = self.size * self.targets;
+        let values = lane.download(solutions, penalties.len() * entries)?;
+        let mut solved = self.solved.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((xi, values), _) in
+            penalties.iter().zip(values.chunks(entries)).zip(usable).filter(|(_, usable)| **usable)
+        {
+            let own = values[..self.count * self.targets].to_vec();
+            solved.insert(xi.to_bits(), Matrix::from_rows(self.count, self.targets, own)?);
+        }
+        Ok(())
+    }
+
     /// ‖L⁻¹ F_iᵀ‖² of every node for each penalty, some nodes and some columns of L⁻¹ at a time.
-    fn leverages(&self, lane: &Held, inverses: &Inverses) -> Result<CudaSlice<f64>> {
-        let (size, batch, nodes) = (self.size, inverses.batch, self.nodes);
-        let rows = self.rows.as_ref().expect("the primal side has F");
+    fn leverages(
+        &self,
+        lane: &Held,
+        factors: &Factors,
+        rows: &CudaSlice<f64>,
+    ) -> Result<CudaSlice<f64>> {
+        let (size, batch, nodes) = (self.size, factors.batch, self.nodes);
         let q = lane.zeros::<f64>(batch * nodes)?;
         let at_once = (FITTED_BYTES / (8 * STRIP * batch)).clamp(1, nodes.max(1));
         let t = lane.allocate::<f64>(batch * at_once * STRIP.min(size))?;
-        let inverse = Operand::new(address(&inverses.inverse), size).batched(size * size);
+        let inverse = Operand::new(address(&factors.inverse), size).batched(size * size);
         for first_row in (0..nodes).step_by(at_once) {
             let count = at_once.min(nodes - first_row);
             for first in (0..size).step_by(STRIP) {
@@ -327,6 +341,59 @@ impl CudaSystem {
         }
         Ok(q)
     }
+
+    /// What left-out predictions of some penalties follow from, appended to the parts.
+    fn left_out_some(
+        &self,
+        lane: &Held,
+        penalties: &[f64],
+        parts: &mut LeftOutParts,
+        context: &Context,
+    ) -> Result<()> {
+        let (columns, nodes, batch) = (self.targets, self.nodes, penalties.len());
+        let factors = self.factorise(lane, penalties, false, context)?;
+        self.invert(lane, &factors)?;
+        let solutions = self.solutions(lane, &factors)?;
+        let (fitted, stride, forms) = match self.rows.as_ref().filter(|_| self.primal) {
+            Some(rows) => {
+                let fitted = lane.allocate::<f64>(batch * nodes * columns)?;
+                lane.multiply(
+                    Size { rows: nodes, columns, terms: self.size, batch },
+                    1.0,
+                    (
+                        Operand::new(address(rows), self.size),
+                        Operand::new(address(&solutions), columns).batched(self.size * columns),
+                    ),
+                    0.0,
+                    Operand::new(address(&fitted), columns).batched(nodes * columns),
+                )?;
+                let leverages = self.leverages(lane, &factors, rows)?;
+                let usable = Self::usable(lane, &factors)?;
+                self.keep(lane, penalties, &usable, &solutions)?;
+                (fitted, nodes * columns, leverages)
+            }
+            None => {
+                let q = lane.allocate::<f64>(batch * nodes)?;
+                lane.launch(
+                    "column_squares",
+                    (nodes.div_ceil(128), batch),
+                    128,
+                    arguments![&factors.inverse, &q, self.size as u32, nodes as u32],
+                )?;
+                (solutions, self.size * columns, q)
+            }
+        };
+        let first = parts.fitted.len();
+        parts.fitted.resize(first + batch * nodes * columns, 0.0);
+        for (k, out) in parts.fitted[first..].chunks_mut((nodes * columns).max(1)).enumerate() {
+            lane.download_to(address(&fitted) + 8 * (k * stride) as u64, out)?;
+        }
+        let first = parts.forms.len();
+        parts.forms.resize(first + batch * nodes, 0.0);
+        lane.download_to(address(&forms), &mut parts.forms[first..])?;
+        parts.usable.extend(Self::usable(lane, &factors)?);
+        Ok(())
+    }
 }
 
 impl System for CudaSystem {
@@ -338,82 +405,27 @@ impl System for CudaSystem {
         self.means.as_deref()
     }
 
-    fn solve(
-        &self,
-        penalties: &[f64],
-        targets: &Matrix<f64>,
-        context: &Context,
-    ) -> Result<Vec<Option<Matrix<f64>>>> {
+    fn solve(&self, penalties: &[f64], context: &Context) -> Result<Vec<Option<Matrix<f64>>>> {
+        let known = |xi: &f64| {
+            let solved = self.solved.lock().unwrap_or_else(PoisonError::into_inner);
+            solved.get(&xi.to_bits()).cloned()
+        };
+        if let Some(known) = penalties.iter().map(known).collect::<Option<Vec<_>>>() {
+            return Ok(known.into_iter().map(Some).collect());
+        }
         let lane = self.device.lane()?;
-        let columns = targets.cols();
-        let right = self.right_side(&lane, targets)?;
         let mut solved = Vec::with_capacity(penalties.len());
         for penalties in penalties.chunks(self.at_once(penalties.len())?) {
-            let inverses = self.inverses(&lane, penalties, context)?;
-            let solutions = self.solutions(&lane, &inverses, &right, columns)?;
-            let values = lane.download(&solutions, penalties.len() * self.size * columns)?;
-            let of = |(values, &usable): (&[f64], &bool)| {
-                let own = || values[..self.count * columns].to_vec();
-                usable.then(|| Matrix::from_rows(self.count, columns, own())).transpose()
-            };
-            let each = values.chunks(self.size * columns).zip(&inverses.usable).map(of);
-            solved.extend(each.collect::<Result<Vec<_>>>()?);
+            solved.extend(self.solve_some(&lane, penalties, context)?);
         }
         Ok(solved)
     }
 
-    fn left_out(
-        &self,
-        penalties: &[f64],
-        targets: &Matrix<f64>,
-        context: &Context,
-    ) -> Result<Vec<Option<LeftOutParts>>> {
+    fn left_out(&self, penalties: &[f64], context: &Context) -> Result<LeftOutParts> {
         let lane = self.device.lane()?;
-        let (columns, nodes) = (targets.cols(), self.nodes);
-        let right = self.right_side(&lane, targets)?;
-        let mut parts = Vec::with_capacity(penalties.len());
+        let mut parts = LeftOutParts::default();
         for penalties in penalties.chunks(self.at_once(penalties.len())?) {
-            let inverses = self.inverses(&lane, penalties, context)?;
-            let batch = penalties.len();
-            let solutions = self.solutions(&lane, &inverses, &right, columns)?;
-            let (fitted, stride, forms) = match self.rows.as_ref().filter(|_| self.primal) {
-                Some(rows) => {
-                    let fitted = lane.allocate::<f64>(batch * nodes * columns)?;
-                    lane.multiply(
-                        Size { rows: nodes, columns, terms: self.size, batch },
-                        1.0,
-                        (
-                            Operand::new(address(rows), self.size),
-                            Operand::new(address(&solutions), columns).batched(self.size * columns),
-                        ),
-                        0.0,
-                        Operand::new(address(&fitted), columns).batched(nodes * columns),
-                    )?;
-                    (fitted, nodes * columns, self.leverages(&lane, &inverses)?)
-                }
-                None => {
-                    let q = lane.allocate::<f64>(batch * nodes)?;
-                    lane.launch(
-                        "column_squares",
-                        (nodes.div_ceil(128), batch),
-                        128,
-                        arguments![&inverses.inverse, &q, self.size as u32, nodes as u32],
-                    )?;
-                    (solutions, self.size * columns, q)
-                }
-            };
-            let fitted = lane.download(&fitted, batch * stride)?;
-            let forms = lane.download(&forms, batch * nodes)?;
-            for (k, &usable) in inverses.usable.iter().enumerate() {
-                let own = &fitted[k * stride..k * stride + nodes * columns];
-                let part = |own: &[f64]| {
-                    Ok::<_, Error>(LeftOutParts {
-                        fitted: Matrix::from_rows(nodes, columns, own.to_vec())?,
-                        forms: forms[k * nodes..(k + 1) * nodes].to_vec(),
-                    })
-                };
-                parts.push(usable.then(|| part(own)).transpose()?);
-            }
+            self.left_out_some(&lane, penalties, &mut parts, context)?;
         }
         Ok(parts)
     }
@@ -440,10 +452,98 @@ impl System for CudaSystem {
     }
 }
 
-/// A matrix in rows of `stride`, zeros behind its own.
+/// S of features in rows of whole tiles (primal) or as many as there are columns (dual).
+fn of_features(
+    lane: &Held,
+    rows: CudaSlice<f64>,
+    nodes: usize,
+    columns: usize,
+    primal: bool,
+) -> Result<Parts> {
+    let (_, size) = Parts::sizes(nodes, columns, primal);
+    let s = lane.zeros::<f64>(size * size)?;
+    let out = Operand::new(address(&s), size);
+    if primal {
+        let f = Operand::new(address(&rows), size);
+        let product = Size { rows: size, columns: size, terms: nodes, batch: 1 };
+        lane.multiply(product, 1.0, (f.transposed(), f), 0.0, out)?;
+    } else {
+        let f = Operand::new(address(&rows), columns);
+        let product = Size { rows: nodes, columns: nodes, terms: columns, batch: 1 };
+        lane.multiply(product, 1.0, (f, f.transposed()), 0.0, out)?;
+    }
+    Ok(Parts { s, rows: Some(rows), nodes, columns, primal, means: None })
+}
+
+/// The system of rows that are on the GPU.
+fn gather(lane: &Held, gathered: &Gathered<'_>) -> Result<Parts> {
+    let (nodes, columns) = (gathered.positions.len(), gathered.columns());
+    let primal = gathered.is_primal();
+    let stride = if primal { columns.next_multiple_of(TILE) } else { columns };
+    let positions: Vec<u32> = gathered.positions.iter().map(|&row| row as u32).collect();
+    let positions = lane.upload(&positions)?;
+    let f = lane.zeros::<f64>(nodes * stride)?;
+    let mut first = 0;
+    for (channel, scale) in gathered.channels {
+        let own = channel.cols();
+        let channel = channel.as_any().downcast_ref::<CudaRows>();
+        let channel = channel.ok_or_else(|| foreign(lane))?;
+        let sent;
+        let (from, positions) = match &channel.place {
+            Place::OnGpu(memory, entry) => (address(memory) + 4 * *entry as u64, &positions),
+            Place::Here(matrix) => {
+                let picked = matrix.select_rows(gathered.positions);
+                let numbers: Vec<u32> = (0..nodes as u32).collect();
+                sent = (lane.upload(picked.as_slice())?, lane.upload(&numbers)?);
+                (address(&sent.0), &sent.1)
+            }
+        };
+        lane.launch_each(
+            "gather",
+            nodes * own,
+            arguments![
+                from,
+                positions,
+                *scale,
+                &f,
+                own as u32,
+                first as u32,
+                stride as u32,
+                nodes * own
+            ],
+        )?;
+        first += own;
+    }
+    let means = match gathered.shares.filter(|_| primal) {
+        None => None,
+        Some(shares) => {
+            let (shares, means) = (lane.upload(shares)?, lane.zeros::<f64>(columns)?);
+            lane.multiply(
+                Size { rows: 1, columns, terms: nodes, batch: 1 },
+                1.0,
+                (Operand::new(address(&shares), nodes), Operand::new(address(&f), stride)),
+                0.0,
+                Operand::new(address(&means), columns),
+            )?;
+            Some(means)
+        }
+    };
+    let roots = gathered.roots.map(|roots| lane.upload(roots)).transpose()?;
+    if means.is_some() || roots.is_some() {
+        let entries = nodes * columns;
+        lane.launch_each(
+            "centre",
+            entries,
+            arguments![&f, means.as_ref(), roots.as_ref(), columns as u32, stride as u32, entries],
+        )?;
+    }
+    Ok(Parts { means, ..of_features(lane, f, nodes, columns, primal)? })
+}
+
+/// A matrix in rows of `stride`, zeros behind its own and in rows that fill the last tile.
 fn padded(lane: &Held, matrix: &Matrix<f64>, stride: usize) -> Result<CudaSlice<f64>> {
     let sent = lane.upload(matrix.as_slice())?;
-    let out = lane.zeros::<f64>(matrix.rows() * stride)?;
+    let out = lane.zeros::<f64>(matrix.rows().next_multiple_of(TILE) * stride)?;
     copy_rows(lane, &sent, &out, matrix.rows(), matrix.cols(), stride)?;
     Ok(out)
 }

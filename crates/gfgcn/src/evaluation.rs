@@ -275,18 +275,28 @@ impl Run<'_> {
             calibrated: self.evaluation.calibrates.then(Calibrated::default),
             times: Times { fit: fits.iter().map(|(_, time)| *time).sum(), ..Times::default() },
         };
+        let splits = || self.supervisions.par_iter().zip(&self.evaluation.splits);
+        if self.dataset.targets().kind() == TargetKind::Classes {
+            let predict =
+                |((supervision, split), scores): ((&Supervision<'_>, &Split), &Matrix<f64>)| {
+                    let predict = |&node: &usize| supervision.predict(scores.row(node));
+                    let predictions: Vec<u32> = split.test().iter().map(predict).collect();
+                    (test_accuracy(self.dataset.labels(), split, &predictions), predictions)
+                };
+            (result.accuracies, result.predictions) = splits().zip(&scores).map(predict).unzip();
+        }
+        result.scores = match result.metric {
+            Metric::Accuracy => result.accuracies.clone(),
+            metric => {
+                let score =
+                    |((supervision, split), scores): ((&Supervision<'_>, &Split), &Matrix<f64>)| {
+                        Ok(shown(metric, test_score(supervision, split, scores)?))
+                    };
+                splits().zip(&scores).map(score).collect::<Result<_>>()?
+            }
+        };
         let splits = self.supervisions.iter().zip(&self.evaluation.splits);
         for (((supervision, split), scores), (fit, _)) in splits.zip(scores).zip(&fits) {
-            if self.dataset.targets().kind() == TargetKind::Classes {
-                let predict = |&node: &usize| supervision.predict(scores.row(node));
-                let predictions: Vec<u32> = split.test().iter().map(predict).collect();
-                result.accuracies.push(test_accuracy(self.dataset.labels(), split, &predictions));
-                result.predictions.push(predictions);
-            }
-            result.scores.push(match result.metric {
-                Metric::Accuracy => *result.accuracies.last().expect("of this split"),
-                metric => shown(metric, test_score(supervision, split, &scores)?),
-            });
             if let (Some(judged), Some((_, calibration))) =
                 (&mut result.calibrated, &fit.calibrated)
             {

@@ -7,6 +7,7 @@ use crate::kernel::Kernel;
 use crate::linalg::multiply;
 use crate::matrix::Matrix;
 use crate::ridge::{Sizes, Solution};
+use rayon::prelude::*;
 
 /// Rows of a kernel matrix that are held at a time.
 const CHUNK: usize = 1024;
@@ -219,15 +220,13 @@ pub(crate) fn score_all(
     let scores = match linear {
         Some(weights) => {
             let scores = driver.scores(design, &weights, context)?;
-            let mut first = 0;
-            let own = |predictor: &&Predictor| {
-                let columns = first..first + predictor.targets();
-                first = columns.end;
-                let mut own = scores.select_columns(columns);
+            let own = |(k, predictor): (usize, &&Predictor)| {
+                let first = predictors[..k].iter().map(|before| before.targets()).sum::<usize>();
+                let mut own = scores.select_columns(first..first + predictor.targets());
                 own.add_to_rows(1.0, predictor.intercept());
                 own
             };
-            predictors.iter().map(own).collect::<Vec<_>>()
+            predictors.par_iter().enumerate().map(own).collect::<Vec<_>>()
         }
         None => {
             let filtered = filtered()?;
@@ -235,7 +234,7 @@ pub(crate) fn score_all(
             predictors.iter().map(score).collect::<Result<Vec<_>>>()?
         }
     };
-    scores.into_iter().map(finite).collect()
+    scores.into_par_iter().map(finite).collect()
 }
 
 /// Scores, if all are finite.

@@ -1,6 +1,7 @@
 //! The real binary in temporary folders: what it prints, what it writes, how it ends.
 
 mod data;
+mod device;
 #[cfg(unix)]
 mod edges;
 mod evaluate;

@@ -80,6 +80,7 @@ impl Sandbox {
         for variable in [
             "GFGCN_CACHE",
             "GFGCN_DATA",
+            "GFGCN_DEVICE",
             "NO_COLOR",
             "RAYON_NUM_THREADS",
             "XDG_CACHE_HOME",

@@ -106,7 +106,8 @@ fn filtered_rows_are_those_of_the_processor() {
                 for ((found, expected), design) in found.iter().zip(&expected).zip(&designs) {
                     let off = difference(found, expected);
                     let what = format!("{design}, {columns} columns, directed {directed}");
-                    assert!(off < 2e-5, "{what}: {off:e}");
+                    // The same bits but for rows that are divided.
+                    assert!(off < 1e-6, "{what}: {off:e}");
                 }
             }
         }

@@ -29,11 +29,16 @@ pub trait Device: Debug + Send + Sync {
     /// As all work of a device, [`Error::Device`](crate::Error::Device) if it fails, and whatever the context says.
     fn session(&self) -> Result<Arc<dyn Session>>;
 
-    /// The ridge system of some training nodes.
+    /// The ridge system of some training nodes and their targets Y, nodes × columns.
     ///
     /// # Errors
     /// As [`Device::session`].
-    fn system(&self, inputs: SystemInputs<'_>, context: &Context) -> Result<Arc<dyn System>>;
+    fn system(
+        &self,
+        inputs: SystemInputs<'_>,
+        targets: &Matrix<f64>,
+        context: &Context,
+    ) -> Result<Arc<dyn System>>;
 }
 
 /// y = scale ∘ (loops · x + A x): one sum over neighbours for every node.
@@ -168,28 +173,18 @@ pub trait System: Debug + Send + Sync {
     /// The means that were subtracted from the columns of F, where they were.
     fn means(&self) -> Option<&[f64]>;
 
-    /// For each penalty (S + ξI)⁻¹ FᵀY on the primal side, (S + ξI)⁻¹ Y on the dual one, for Y of training nodes × columns;
-    /// `None` where ξ is too small for double precision.
+    /// For each penalty (S + ξI)⁻¹ FᵀY on the primal side, (S + ξI)⁻¹ Y on the dual one; `None` where ξ is too small for
+    /// double precision.
     ///
     /// # Errors
     /// As [`Device::session`].
-    fn solve(
-        &self,
-        penalties: &[f64],
-        targets: &Matrix<f64>,
-        context: &Context,
-    ) -> Result<Vec<Option<Matrix<f64>>>>;
+    fn solve(&self, penalties: &[f64], context: &Context) -> Result<Vec<Option<Matrix<f64>>>>;
 
     /// What left-out predictions follow from, for each penalty.
     ///
     /// # Errors
     /// As [`Device::session`].
-    fn left_out(
-        &self,
-        penalties: &[f64],
-        targets: &Matrix<f64>,
-        context: &Context,
-    ) -> Result<Vec<Option<LeftOutParts>>>;
+    fn left_out(&self, penalties: &[f64], context: &Context) -> Result<LeftOutParts>;
 
     /// FᵀV of a system that was [gathered](SystemInputs::Resident), for V of training nodes × columns.
     ///
@@ -198,11 +193,13 @@ pub trait System: Debug + Send + Sync {
     fn transposed_times(&self, v: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>>;
 }
 
-/// The fit and the leverage of every training node at one penalty.
-#[derive(Clone, Debug)]
+/// The fit and the leverage of every training node at several penalties.
+#[derive(Clone, Debug, Default)]
 pub struct LeftOutParts {
-    /// F (S + ξI)⁻¹ FᵀY on the primal side, (S + ξI)⁻¹ Y on the dual one; training nodes × columns.
-    pub fitted: Matrix<f64>,
-    /// F_i (S + ξI)⁻¹ F_iᵀ on the primal side, entry (i, i) of (S + ξI)⁻¹ on the dual one.
+    /// Which penalties are large enough for double precision; what is said of others means nothing.
+    pub usable: Vec<bool>,
+    /// F (S + ξI)⁻¹ FᵀY on the primal side, (S + ξI)⁻¹ Y on the dual one; penalties × training nodes × columns.
+    pub fitted: Vec<f64>,
+    /// F_i (S + ξI)⁻¹ F_iᵀ on the primal side, entry (i, i) of (S + ξI)⁻¹ on the dual one; penalties × training nodes.
     pub forms: Vec<f64>,
 }

@@ -18,9 +18,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct OnDevice {
     form: Form,
+    /// With the targets √w Y, and √w itself beside them where the dual form has an intercept.
     system: Arc<dyn System>,
-    /// √w Y, and √w itself beside it where the dual form has an intercept.
-    targets: Matrix<f64>,
+    nodes: usize,
+    /// Columns of Y.
+    targets: usize,
     /// √w, where the dual form has an intercept.
     roots: Option<Vec<f64>>,
 }
@@ -57,8 +59,8 @@ impl OnDevice {
         let shares = intercept.then_some(shares.as_slice());
         let rows = Gathered { channels, positions: &positions, shares, roots };
         let form = if rows.is_primal() { Form::Primal } else { Form::Dual };
-        let system = device.system(SystemInputs::Resident(rows), context)?;
-        let begun = OnDevice::begin(form, system, targets, weights, intercept);
+        let inputs = SystemInputs::Resident(rows);
+        let begun = OnDevice::begin(device, form, inputs, targets, weights, intercept, context)?;
         let along = match begun.on_device.direction() {
             // uᵀ M u = ‖Fᵀu‖² of the scaled rows.
             Some(u) => {
@@ -78,8 +80,9 @@ impl OnDevice {
         weights: Option<&Scaling>,
         context: &Context,
     ) -> Result<Begun> {
-        let system = device.system(SystemInputs::Primal(features), context)?;
-        Ok(OnDevice::begin(Form::Primal, system, targets, weights, false).with_scale(0.0))
+        let inputs = SystemInputs::Primal(features);
+        let begun = OnDevice::begin(device, Form::Primal, inputs, targets, weights, false, context);
+        Ok(begun?.with_scale(0.0))
     }
 
     /// The system of a kernel matrix that is scaled already.
@@ -91,8 +94,9 @@ impl OnDevice {
         intercept: bool,
         context: &Context,
     ) -> Result<Begun> {
-        let system = device.system(SystemInputs::Dual(gram), context)?;
-        let begun = OnDevice::begin(Form::Dual, system, targets, weights, intercept);
+        let inputs = SystemInputs::Dual(gram);
+        let begun =
+            OnDevice::begin(device, Form::Dual, inputs, targets, weights, intercept, context)?;
         let along = begun.on_device.direction().map_or(0.0, |u| {
             let product = |i: usize| -> f64 {
                 gram.row(i).iter().zip(u.as_slice()).map(|(m, u)| m * u).sum()
@@ -103,12 +107,14 @@ impl OnDevice {
     }
 
     fn begin(
+        device: &dyn Device,
         form: Form,
-        system: Arc<dyn System>,
+        inputs: SystemInputs<'_>,
         targets: &Matrix<f64>,
         weights: Option<&Scaling>,
         intercept: bool,
-    ) -> Begun {
+        context: &Context,
+    ) -> Result<Begun> {
         let n = targets.rows();
         let mut scaled = scaled_rows(targets.clone(), weights);
         let by_ones = form == Form::Dual && intercept;
@@ -117,12 +123,13 @@ impl OnDevice {
             let beside = Matrix::from_fn(n, 1, |i, _| roots[i]);
             scaled = Matrix::side_by_side(&[&scaled, &beside]);
         }
+        let system = device.system(inputs, &scaled, context)?;
         let means = system.means().map(|inputs| Means {
             targets: column_means(targets, weights),
             inputs: inputs.to_vec(),
         });
-        let on_device = OnDevice { form, system, targets: scaled, roots };
-        Begun { on_device, form, scale: 0.0, means }
+        let on_device = OnDevice { form, system, nodes: n, targets: targets.cols(), roots };
+        Ok(Begun { on_device, form, scale: 0.0, means })
     }
 
     /// The direction that an intercept of the dual form removes, of unit length.
@@ -138,7 +145,7 @@ impl OnDevice {
         penalties: &[f64],
         context: &Context,
     ) -> Result<Vec<Option<Solved>>> {
-        let solutions = self.system.solve(penalties, &self.targets, context)?;
+        let solutions = self.system.solve(penalties, context)?;
         let without_ones = |solution: Matrix<f64>| match &self.roots {
             None => (solution, None),
             Some(roots) => {
@@ -149,24 +156,26 @@ impl OnDevice {
         Ok(solutions.into_iter().map(|solution| solution.map(without_ones)).collect())
     }
 
+    /// Penalties whose V and q are fetched at a time: for many nodes they are more than what is made of them.
+    pub(super) fn at_once(&self) -> usize {
+        const BYTES: usize = 256 << 20;
+        (BYTES / (8 * self.nodes * (self.targets + 2)).max(1)).max(1)
+    }
+
     /// V and q of every node, for each penalty.
-    pub(super) fn left_out(
-        &self,
-        penalties: &[f64],
-        context: &Context,
-    ) -> Result<Vec<Option<LeftOutParts>>> {
-        let parts = self.system.left_out(penalties, &self.targets, context)?;
-        let without_ones = |parts: LeftOutParts| match &self.roots {
-            None => parts,
-            Some(roots) => {
-                let (fitted, _, total) = without_ones(&parts.fitted, roots);
-                let last = parts.fitted.cols() - 1;
-                let along = |i: usize| parts.fitted[(i, last)] * parts.fitted[(i, last)] / total;
-                let forms = parts.forms.iter().enumerate();
-                LeftOutParts { forms: forms.map(|(i, q)| q - along(i)).collect(), fitted }
-            }
-        };
-        Ok(parts.into_iter().map(|parts| parts.map(without_ones)).collect())
+    pub(super) fn left_out(&self, penalties: &[f64], context: &Context) -> Result<LeftOutParts> {
+        let parts = self.system.left_out(penalties, context)?;
+        let Some(roots) = &self.roots else { return Ok(parts) };
+        let (n, columns) = (self.nodes, self.targets + 1);
+        let mut without = LeftOutParts { usable: parts.usable, ..LeftOutParts::default() };
+        for (fitted, forms) in parts.fitted.chunks(n * columns).zip(parts.forms.chunks(n)) {
+            let fitted = Matrix::from_rows(n, columns, fitted.to_vec())?;
+            let (v, _, total) = without_ones(&fitted, roots);
+            let along = |i: usize| fitted[(i, self.targets)] * fitted[(i, self.targets)] / total;
+            without.fitted.extend_from_slice(v.as_slice());
+            without.forms.extend(forms.iter().enumerate().map(|(i, q)| q - along(i)));
+        }
+        Ok(without)
     }
 
     /// Weights of the features: W itself, or FᵀV.
@@ -182,7 +191,7 @@ impl Begun {
     /// The mean of the diagonal, less what is along a direction that is removed.
     fn with_scale(mut self, along: f64) -> Self {
         let diagonal = self.on_device.system.diagonal();
-        self.scale = (diagonal.iter().sum::<f64>() - along) / self.on_device.targets.rows() as f64;
+        self.scale = (diagonal.iter().sum::<f64>() - along) / self.on_device.nodes as f64;
         self
     }
 }

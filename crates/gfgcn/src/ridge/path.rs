@@ -388,6 +388,25 @@ impl RidgePath {
         visit: impl Fn(&mut S, usize, &[f64]) + Sync,
         combine: impl Fn(&mut S, S),
     ) -> Result<Vec<Option<S>>> {
+        let at_once = match &self.factored {
+            Factored::Here(_) => penalties.len(),
+            Factored::OnDevice(on_device) => on_device.at_once(),
+        };
+        let mut all = Vec::with_capacity(penalties.len());
+        for penalties in penalties.chunks(at_once.max(1)) {
+            all.extend(self.leave_one_out_at_once(penalties, context, &visit, &combine)?);
+        }
+        Ok(all)
+    }
+
+    /// See [`RidgePath::leave_one_out`].
+    fn leave_one_out_at_once<S: Default + Clone + Send>(
+        &self,
+        penalties: &[f64],
+        context: &Context,
+        visit: &(impl Fn(&mut S, usize, &[f64]) + Sync),
+        combine: &impl Fn(&mut S, S),
+    ) -> Result<Vec<Option<S>>> {
         const CHUNK: usize = LEFT_OUT_AT_A_TIME;
         let t = self.targets.cols();
         let fits = self.fits(penalties, context)?;
@@ -432,7 +451,10 @@ impl RidgePath {
                 let solutions = reduced.solutions(&factors);
                 Fits::Here { reduced, factors, solutions }
             }
-            Factored::OnDevice(on_device) => Fits::Fetched(on_device.left_out(penalties, context)?),
+            Factored::OnDevice(on_device) => {
+                let parts = on_device.left_out(penalties, context)?;
+                Fits::Fetched { parts, nodes: self.targets.rows() }
+            }
         })
     }
 
@@ -510,13 +532,13 @@ fn too_small(pivot: usize, xi: f64) -> Error {
 /// V and q of all nodes for several penalties: computed as they are needed, or there already.
 enum Fits<'a> {
     Here { reduced: &'a Reduced, factors: Vec<Option<ShiftedFactor>>, solutions: Matrix<f64> },
-    Fetched(Vec<Option<LeftOutParts>>),
+    Fetched { parts: LeftOutParts, nodes: usize },
 }
 
 /// Those of some nodes.
 enum FitsOf<'a> {
     Here { fitted: Matrix<f64>, forms: Matrix<f64> },
-    Fetched { parts: &'a [Option<LeftOutParts>], first: usize, zeros: Vec<f64> },
+    Fetched { parts: &'a LeftOutParts, nodes: usize, first: usize },
 }
 
 impl Fits<'_> {
@@ -524,7 +546,7 @@ impl Fits<'_> {
     fn usable(&self) -> Vec<bool> {
         match self {
             Fits::Here { factors, .. } => factors.iter().map(Option::is_some).collect(),
-            Fits::Fetched(parts) => parts.iter().map(Option::is_some).collect(),
+            Fits::Fetched { parts, .. } => parts.usable.clone(),
         }
     }
 
@@ -535,10 +557,8 @@ impl Fits<'_> {
                 let fitted = multiply(&reduced.rows.select_rows(&rows), solutions, context)?;
                 FitsOf::Here { fitted, forms: reduced.quadratic_forms(factors, nodes) }
             }
-            Fits::Fetched(parts) => {
-                let columns = parts.iter().flatten().map(|parts| parts.fitted.cols()).max();
-                let zeros = vec![0.0; columns.unwrap_or(0)];
-                FitsOf::Fetched { parts, first: nodes.start, zeros }
+            Fits::Fetched { parts, nodes: all } => {
+                FitsOf::Fetched { parts, nodes: *all, first: nodes.start }
             }
         })
     }
@@ -551,10 +571,10 @@ impl FitsOf<'_> {
             FitsOf::Here { fitted, forms } => {
                 (&fitted.row(k)[penalty * targets..(penalty + 1) * targets], forms[(penalty, k)])
             }
-            FitsOf::Fetched { parts, first, zeros } => match &parts[penalty] {
-                Some(parts) => (parts.fitted.row(first + k), parts.forms[first + k]),
-                None => (zeros, 0.0),
-            },
+            FitsOf::Fetched { parts, nodes, first } => {
+                let at = penalty * nodes + first + k;
+                (&parts.fitted[at * targets..(at + 1) * targets], parts.forms[at])
+            }
         }
     }
 }
