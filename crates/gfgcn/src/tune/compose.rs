@@ -102,6 +102,7 @@ impl Round<'_> {
         weights: &[f64],
         constants: Vec<f64>,
         left_out: &Matrix<f64>,
+        unflattered: &Matrix<f64>,
     ) -> Result<(Model, Vec<(String, f64)>)> {
         let Shared { mut parts, lambdas, intercept } = Shared::new(outcome, weights, constants);
         self.to_columns(&outcome.learners, &mut parts)?;
@@ -132,7 +133,7 @@ impl Round<'_> {
         let model = Model {
             members: members.into_iter().map(|(_, member)| member).collect(),
             head: self.head(left_out),
-            calibration: Calibration::new(&self.supervision.targets, left_out, self.context)?,
+            calibration: Calibration::new(&self.supervision.targets, unflattered, self.context)?,
             known,
             provenance: Provenance {
                 dataset: dataset.name().to_owned(),

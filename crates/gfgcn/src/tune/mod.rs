@@ -109,7 +109,8 @@ pub struct Tuned {
     pub metric: Metric,
     /// The metric of the model on left-out training nodes.
     pub score: f64,
-    /// The model's scores of left-out training nodes, in the order of the split's training part × target columns.
+    /// The model's scores of left-out training nodes, in the order of the split's training part × target columns; those of a
+    /// stack with weights that were chosen without the node, too.
     pub left_out_scores: Matrix<f64>,
     /// What to expect of the model on other nodes; `None` where there are too few nodes to tell.
     pub expected: Option<Expected>,
@@ -199,6 +200,7 @@ impl Search {
         let own = outcome.learners.iter().position(Learner::is_own_features);
         let own_features_suffice = own.is_some_and(|own| ballot.is_as_good(own, &choice));
         let left_out = ballot.chosen(&choice);
+        let unflattered = ballot.unflattered(&choice, &training_keys);
         let metric = supervision.metric();
         times.stacking = start.elapsed();
         let start = Instant::now();
@@ -212,7 +214,8 @@ impl Search {
             }
             Choice::Stack(weights) => {
                 let constants = ballot.constants(weights);
-                let (model, shares) = round.compose(&outcome, weights, constants, &left_out)?;
+                let (model, shares) =
+                    round.compose(&outcome, weights, constants, &left_out, &unflattered)?;
                 (model, shares, weights.clone())
             }
         };
@@ -223,7 +226,7 @@ impl Search {
             board: outcome.board(&weights, metric),
             metric,
             score: round.judged(&left_out).score,
-            left_out_scores: left_out,
+            left_out_scores: unflattered,
             expected,
             shares,
             own_features_suffice,
