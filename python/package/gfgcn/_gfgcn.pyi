@@ -35,6 +35,8 @@ class Dataset:
         features: Any,
         targets: tuple[Any, list[str]],
         feature_names: list[str] | None = None,
+        node_ids: list[str] | None = None,
+        keep: bool = False,
         threads: int = 0,
     ) -> Dataset: ...
     @staticmethod
@@ -111,14 +113,14 @@ def fit(
 ) -> tuple[Model, _Predicted]: ...
 def update(
     model: Model, dataset: Dataset, targets: tuple[Any, list[str]] | None = None, threads: int = 0
-) -> tuple[Model, Dataset, _Predicted, dict[str, Any]]: ...
+) -> tuple[Model, Dataset, dict[str, Any]]: ...
 def forget(
     model: Model,
     dataset: Dataset,
     forgotten: tuple[NDArray[np.int64], bool] | NDArray[np.int64],
     verify: bool = True,
     threads: int = 0,
-) -> tuple[tuple[Model, Dataset, _Predicted, dict[str, Any]], str]: ...
+) -> tuple[tuple[Model, Dataset, dict[str, Any]], str]: ...
 def search(
     dataset: Dataset,
     normalization: str,

@@ -76,7 +76,7 @@ impl PartialEq for Filtered {
             let two: &Arc<Propagated<f32>> = two;
             a == b && (Arc::ptr_eq(one, two) || one.to_native() == two.to_native())
         };
-        self.nodes() == other.nodes()
+        self.rows() == other.rows()
             && self.channels.len() == other.channels.len()
             && self.channels.iter().zip(&other.channels).all(same)
     }
@@ -165,38 +165,15 @@ impl Filtered {
         self.channels.iter().map(|(channel, _)| channel.to_native())
     }
 
-    /// Those of a design, one matrix per channel, as [`Filtered::channels`] gives them.
-    pub(crate) fn from_channels(design: &Design, channels: Vec<Matrix<f32>>, rows: Rows) -> Self {
+    /// Those of a design on all nodes, one matrix per channel, as [`Filtered::channels`] gives them.
+    pub(crate) fn from_channels(design: &Design, channels: Vec<Matrix<f32>>) -> Self {
         let scales = design.channels().iter().map(|channel| channel.weight.sqrt());
         let channels = channels.into_iter().map(|channel| Arc::new(Propagated::whole(channel)));
-        Filtered { channels: channels.zip(scales).collect(), rows: Arc::new(rows) }
+        Filtered { channels: channels.zip(scales).collect(), rows: Arc::new(Rows::All) }
     }
 
-    /// The nodes whose rows these are, in increasing order; `None` if they are all nodes of the graph.
-    pub(crate) fn nodes(&self) -> Option<&[usize]> {
-        match &*self.rows {
-            Rows::All => None,
-            Rows::Some { nodes, .. } => Some(nodes),
-        }
-    }
-
-    /// The row of a node, if it is there.
-    pub(crate) fn row_of(&self, node: usize) -> Option<usize> {
-        match &*self.rows {
-            Rows::All => Some(node),
-            Rows::Some { position, .. } => {
-                Some(position[node] as usize).filter(|_| position[node] != u32::MAX)
-            }
-        }
-    }
-
-    /// The rows of some nodes of a design, each from a row of one of several parts.
-    pub(crate) fn joined(
-        design: &Design,
-        parts: &[&Filtered],
-        rows: &[(usize, usize)],
-        nodes: Rows,
-    ) -> Self {
+    /// The rows of all nodes of a design, each from a row of one of several parts.
+    pub(crate) fn joined(design: &Design, parts: &[&Filtered], rows: &[(usize, usize)]) -> Self {
         let channel = |k: usize| {
             let columns = parts[0].channels[k].0.cols();
             let mut out = Matrix::zeros(rows.len(), columns);
@@ -211,7 +188,7 @@ impl Filtered {
             out
         };
         let channels = (0..design.channels().len()).map(channel).collect();
-        Filtered::from_channels(design, channels, nodes)
+        Filtered::from_channels(design, channels)
     }
 
     /// Whether all values are finite.

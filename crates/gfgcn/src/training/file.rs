@@ -3,11 +3,11 @@
 use super::{Recipe, Training};
 use crate::data::{LabelSets, Labels, Targets, Values};
 use crate::design::Channel;
-use crate::driver::{Filtered, Rows};
+use crate::driver::Filtered;
 use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::Known;
-use crate::model::tensors::{Tensor, has, read_digests, read_doubles, read_floats, read_numbers};
+use crate::model::tensors::{Tensor, read_digests, read_doubles, read_floats, read_numbers};
 use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
 
@@ -80,9 +80,6 @@ pub(crate) fn training_tensors(training: &Training) -> Vec<Tensor> {
             tensors.push(Tensor::doubles(name("values"), vec![count, values.names().len()], &rows));
         }
     }
-    if let Some(nodes) = training.rows.as_ref().and_then(Filtered::nodes) {
-        tensors.push(numbers("row_nodes", nodes));
-    }
     let rows = training.rows.iter().flat_map(Filtered::channels).enumerate();
     tensors.extend(rows.map(|(k, rows)| Tensor::floats(channel(k), &rows)));
     tensors
@@ -111,25 +108,15 @@ pub(crate) fn read_training(
     let rows = match &recipe {
         Recipe::Searched(_) => None,
         Recipe::Described(classifier) => {
-            let rows = match has(tensors, &name("row_nodes")) {
-                true => Rows::of(read_nodes(tensors, "row_nodes", known.nodes)?, known.nodes),
-                false => Rows::All,
-            };
-            let count = rows.some().unwrap_or(known.nodes);
             let read = |(k, part): (usize, &Channel)| {
                 let columns = known.columns(part.input);
-                read_floats(tensors, &channel(k), [Some(count), Some(columns)])
+                read_floats(tensors, &channel(k), [Some(known.nodes), Some(columns)])
             };
             let channels = classifier.design.channels().iter().enumerate().map(read);
             let channels = channels.collect::<Result<Vec<_>, String>>()?;
-            Some(Filtered::from_channels(&classifier.design, channels, rows))
+            Some(Filtered::from_channels(&classifier.design, channels))
         }
     };
-    if let Some(rows) = &rows
-        && let Some(node) = nodes.iter().find(|&&node| rows.row_of(node).is_none())
-    {
-        return Err(format!("there are no filtered features of node {node}"));
-    }
     Ok(Training {
         recipe,
         fingerprint,
