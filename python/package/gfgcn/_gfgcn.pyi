@@ -16,6 +16,7 @@ __all__ = [
     "filter",
     "fit",
     "forget",
+    "influence",
     "search",
     "smoothed_sets",
     "update",
@@ -136,6 +137,7 @@ def smoothed_sets(
 def explain(
     model: Model, dataset: Dataset, nodes: NDArray[np.int64], class_: int | None = None, threads: int = 0
 ) -> dict[str, Any]: ...
+def influence(model: Model, dataset: Dataset, threads: int = 0) -> list[tuple[int, float]] | None: ...
 def audit(
     dataset: Dataset,
     how: tuple[Any, Any],

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::design::Design;
 use crate::error::Result;
 use crate::filter::Propagated;
-use crate::linalg::multiply_transposed;
+use crate::linalg::{multiply, multiply_transposed};
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -136,6 +136,33 @@ impl Filtered {
         let panels = self.panels();
         let parts = panels.map(|panel| multiply_transposed(&self.columns(panel), b, context));
         Ok(Matrix::stacked(&parts.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// F B for B with as many rows as there are columns, a panel of columns of F at a time.
+    pub(crate) fn times(&self, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+        let mut total = Matrix::zeros(self.rows(), b.cols());
+        for panel in self.panels() {
+            let own = b.select_rows(&panel.clone().collect::<Vec<usize>>());
+            total.add_scaled(1.0, &multiply(&self.columns(panel), &own, context)?);
+        }
+        Ok(total)
+    }
+
+    /// F_j · x for some nodes j and a row x as wide as these.
+    pub(crate) fn times_row(&self, nodes: &[usize], x: &[f64]) -> Vec<f64> {
+        let product = |&node: &usize| {
+            let row = self.rows.position(node);
+            let (mut first, mut sum) = (0, 0.0);
+            for (channel, scale) in &self.channels {
+                for piece in channel.row(row) {
+                    let pairs = piece.iter().zip(&x[first..]);
+                    sum += pairs.map(|(&value, x)| scale * f64::from(value) * x).sum::<f64>();
+                    first += piece.len();
+                }
+            }
+            sum
+        };
+        nodes.par_iter().map(product).collect()
     }
 
     /// Ranges of columns, so many that they fit in memory in double precision.

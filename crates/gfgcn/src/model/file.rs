@@ -31,7 +31,7 @@ pub(crate) const SAVING: u64 = 3;
 const LOADING: u64 = 5;
 
 /// The version of the file's layout. Files of another one are refused, not guessed at.
-const SCHEMA: u32 = 6;
+const SCHEMA: u32 = 7;
 /// The key of the header in the metadata.
 const KEY: &str = "gfgcn";
 
@@ -158,15 +158,15 @@ impl Model {
         };
         let members = header.members.into_iter().enumerate().map(member);
         let members: Result<Vec<Member>, String> = members.collect();
+        let members = members.map_err(|why| damaged(&why))?;
+        let training = |training: TrainingHeader| {
+            read_training(training, &header.known, &header.head, members.len(), &tensors)
+        };
         let model = Model {
-            members: members.map_err(|why| damaged(&why))?,
             calibration: read_calibration(header.link, &header.head, &tensors)
                 .map_err(|why| damaged(&why))?,
-            training: header
-                .training
-                .map(|training| read_training(training, &header.known, &header.head, &tensors))
-                .transpose()
-                .map_err(|why| damaged(&why))?,
+            training: header.training.map(training).transpose().map_err(|why| damaged(&why))?,
+            members,
             head: header.head,
             known: header.known,
             provenance: header.provenance,

@@ -214,7 +214,7 @@ impl Training {
     }
 
     /// Refuses other data than those that were trained on, or the same in another order.
-    pub(super) fn check_source(&self, dataset: &Dataset) -> Result<()> {
+    pub(crate) fn check_source(&self, dataset: &Dataset) -> Result<()> {
         let same = dataset.source_fingerprint() == self.fingerprint
             && dataset.node_ids() == self.node_ids.as_deref();
         same.then_some(()).ok_or_else(|| {

@@ -7,7 +7,9 @@ use crate::driver::Filtered;
 use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::Known;
-use crate::model::tensors::{Tensor, read_digests, read_doubles, read_floats, read_numbers};
+use crate::model::tensors::{
+    Tensor, read_digests, read_doubles, read_floats, read_matrix, read_numbers,
+};
 use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +55,10 @@ fn channel(number: usize) -> String {
     format!("training.rows.{number}")
 }
 
+fn representers(member: usize) -> String {
+    format!("training.representers.{member}")
+}
+
 /// The tensors of a training.
 pub(crate) fn training_tensors(training: &Training) -> Vec<Tensor> {
     let numbers = |of: &str, numbers: &[usize]| Tensor::numbers(name(of), numbers.iter().copied());
@@ -82,14 +88,18 @@ pub(crate) fn training_tensors(training: &Training) -> Vec<Tensor> {
     }
     let rows = training.rows.iter().flat_map(Filtered::channels).enumerate();
     tensors.extend(rows.map(|(k, rows)| Tensor::floats(channel(k), &rows)));
+    tensors.extend(training.representers.iter().enumerate().map(|(k, alpha)| {
+        Tensor::doubles(representers(k), vec![alpha.rows(), alpha.cols()], alpha.as_slice())
+    }));
     tensors
 }
 
-/// The training of a model that knows this and predicts this.
+/// The training of a model of so many members that knows this and predicts this.
 pub(crate) fn read_training(
     header: TrainingHeader,
     known: &Known,
     head: &Head,
+    members: usize,
     tensors: &SafeTensors<'_>,
 ) -> Result<Training, String> {
     let TrainingHeader { recipe, fingerprint, node_ids, targets } = header;
@@ -117,7 +127,14 @@ pub(crate) fn read_training(
             Some(Filtered::from_channels(&classifier.design, channels))
         }
     };
+    let of_members = match recipe {
+        Recipe::Described(_) => 0,
+        Recipe::Searched(_) => members,
+    };
+    let shape = [Some(nodes.len() - validation.len()), Some(head.columns())];
+    let alphas = (0..of_members).map(|k| read_matrix(tensors, &representers(k), shape));
     Ok(Training {
+        representers: alphas.collect::<Result<_, String>>()?,
         recipe,
         fingerprint,
         node_ids,

@@ -90,6 +90,8 @@ pub struct Training {
     pub(crate) targets: Targets,
     /// The filtered features of all nodes of the graph, where the model is described.
     pub(crate) rows: Option<Filtered>,
+    /// α of each member, training nodes × targets, where it was searched for.
+    pub(crate) representers: Vec<Matrix<f64>>,
 }
 
 impl Training {
@@ -177,7 +179,8 @@ impl Training {
         let rows = self.rows.as_ref().map_or(0, Filtered::memory);
         let ids = self.node_ids.iter().flatten().map(|id| 48 + id.len()).sum::<usize>();
         let nodes = 16 * self.digests.len() + 24 * self.nodes.len();
-        rows + (ids + nodes) as u64 + self.targets.memory()
+        let representers = self.representers.iter().map(|alpha| 8 * alpha.as_slice().len());
+        rows + (ids + nodes + representers.sum::<usize>()) as u64 + self.targets.memory()
     }
 }
 
@@ -211,7 +214,12 @@ impl Taught {
     }
 
     /// What is kept of training on it.
-    fn kept(&self, recipe: Recipe, rows: Option<Filtered>) -> Training {
+    fn kept(
+        &self,
+        recipe: Recipe,
+        rows: Option<Filtered>,
+        representers: Vec<Matrix<f64>>,
+    ) -> Training {
         let nodes = self.dataset.targets().known();
         let digests = self.digests.clone();
         Training {
@@ -223,13 +231,14 @@ impl Taught {
             nodes,
             validation: self.split.validation().to_vec(),
             rows,
+            representers,
         }
     }
 
     /// Trains on rows that are filtered already.
     fn fit(self, classifier: &Classifier, rows: Filtered, context: &Context) -> Result<Model> {
         let mut model = classifier.fit_filtered(&self.dataset, &self.split, &rows, context)?;
-        model.training = Some(self.kept(classifier.clone().into(), Some(rows)));
+        model.training = Some(self.kept(classifier.clone().into(), Some(rows), Vec::new()));
         Ok(model)
     }
 
@@ -245,8 +254,9 @@ impl Taught {
     }
 
     fn search(self, search: &Search, context: &Context) -> Result<Tuned> {
-        let mut tuned = search.run(&self.dataset, &self.split, context)?;
-        tuned.model.training = Some(self.kept(search.clone().into(), None));
+        let mut tuned = search.run_with(&self.dataset, &self.split, true, context)?;
+        let representers = std::mem::take(&mut tuned.representers);
+        tuned.model.training = Some(self.kept(search.clone().into(), None, representers));
         Ok(tuned)
     }
 }

@@ -10,6 +10,7 @@ mod bank;
 mod compose;
 mod evaluate;
 mod learn;
+mod representers;
 mod round;
 mod screening;
 mod stack;
@@ -34,6 +35,7 @@ use crate::metrics::Metric;
 use crate::model::Model;
 use crate::ridge::{Ridge, Selection};
 use crate::split::Split;
+use compose::Composed;
 use round::Round;
 use screening::Screening;
 use serde::{Deserialize, Serialize};
@@ -124,6 +126,8 @@ pub struct Tuned {
     pub sample: Option<usize>,
     /// Where the time went.
     pub times: Times,
+    /// α of each member, training nodes × targets, where it was asked for.
+    pub(crate) representers: Vec<Matrix<f64>>,
 }
 
 /// Time by stage.
@@ -145,6 +149,17 @@ impl Search {
     /// # Errors
     /// Nothing to search, or what [`Classifier::fit`] refuses.
     pub fn run(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Tuned> {
+        self.run_with(dataset, split, false, context)
+    }
+
+    /// The same, perhaps with what each member owes to the training nodes.
+    pub(crate) fn run_with(
+        &self,
+        dataset: &Dataset,
+        split: &Split,
+        keep: bool,
+        context: &Context,
+    ) -> Result<Tuned> {
         context.run(|| {
             let (learners, left_out) = self.learners(dataset, split.train().len())?;
             if learners.is_empty() {
@@ -155,7 +170,6 @@ impl Search {
             let keys = dataset.node_keys(split.train());
             let screening = self.screening(dataset, split, &learners);
             let sample = screening.sample(dataset.targets(), split, &keys)?;
-            let mut times = Times::default();
             let start = Instant::now();
             let learners = match &sample {
                 None => learners,
@@ -166,10 +180,12 @@ impl Search {
                     round.survivors(learners, operations, screening::FINAL_OPERATIONS)?
                 }
             };
-            times.screening = start.elapsed();
-            self.decide(dataset, split, learners, &keys, times, context).map(|tuned| Tuned {
+            let screening = start.elapsed();
+            let tuned = self.decide(dataset, split, learners, &keys, keep, context)?;
+            Ok(Tuned {
                 left_out,
                 sample: sample.map(|sample| sample.train().len()),
+                times: Times { screening, ..tuned.times },
                 ..tuned
             })
         })
@@ -182,9 +198,10 @@ impl Search {
         split: &Split,
         learners: Vec<Learner>,
         keys: &[u64],
-        mut times: Times,
+        keep: bool,
         context: &Context,
     ) -> Result<Tuned> {
+        let mut times = Times::default();
         let start = Instant::now();
         let round = Round::new(dataset, split, keys, &self.objective, context)?;
         let mut planned = round.plan(learners)?;
@@ -206,19 +223,31 @@ impl Search {
         let start = Instant::now();
         // Training the incumbent and scoring members reserve what they take themselves.
         planned.choice_is_made();
-        let (model, shares, weights) = match &choice {
+        let (composed, weights) = match &choice {
             Choice::Incumbent => {
                 let learner = &outcome.learners[0];
                 let model = self.classifier(learner).fit(dataset, split, context)?;
-                (model, vec![(learner.name.clone(), 1.0)], vec![0.0; outcome.candidates()])
+                let shares = vec![(learner.name.clone(), 1.0)];
+                (Composed { model, learners: vec![0], shares }, vec![0.0; outcome.candidates()])
             }
             Choice::Stack(weights) => {
                 let constants = ballot.constants(weights);
-                let (model, shares) =
+                let composed =
                     round.compose(&outcome, weights, constants, &left_out, &unflattered)?;
-                (model, shares, weights.clone())
+                (composed, weights.clone())
             }
         };
+        let Composed { model, learners, shares } = composed;
+        let mut representers = Vec::new();
+        if keep {
+            let alone = |k: usize| f64::from(u8::from(k == 0));
+            let counted = match choice {
+                Choice::Incumbent => (0..outcome.candidates()).map(alone).collect(),
+                Choice::Stack(_) => weights.clone(),
+            };
+            let of_learners = round.representers(&outcome, &counted)?;
+            representers = learners.iter().map(|&k| of_learners[k].clone()).collect();
+        }
         times.composing = start.elapsed();
         Ok(Tuned {
             model,
@@ -233,6 +262,7 @@ impl Search {
             left_out: Vec::new(),
             sample: None,
             times,
+            representers,
         })
     }
 
