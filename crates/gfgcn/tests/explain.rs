@@ -82,7 +82,7 @@ fn assert_adds_up(reasons: &Reasons, scores: &[f64], what: &str) {
     }
 }
 
-const DESIGNS: [&str; 7] = [
+const DESIGNS: [&str; 10] = [
     "sgc:depth=2",
     "ssgc:depth=8,tau=0.05@row",
     "ssgc:depth=4,tau=0.1 + 0.5*identity/unit",
@@ -90,6 +90,9 @@ const DESIGNS: [&str; 7] = [
     "sgc:depth=2 of structure",
     "identity + identity of degrees + sgc:depth=1 of structure",
     "highpass:depth=1",
+    "dgc:depth=6,time=2.5 + ppr:alpha=0.2",
+    "heat:time=2@row",
+    "sgc:depth=1@row:out-in of structure + identity of degrees",
 ];
 
 #[test]
@@ -99,7 +102,9 @@ fn every_view_adds_up_to_the_score() {
         let data = dataset(features(), targets);
         let split = Split::new(NODES, (0..NODES).step_by(2).collect(), vec![], vec![]).unwrap();
         for design in DESIGNS {
-            for kernel in ["linear", "rbf", "cosine", "polynomial:degree=2"] {
+            for kernel in
+                ["linear", "rbf", "cosine", "polynomial:degree=2", "laplacian", "arccosine"]
+            {
                 let ridge = Ridge { kernel: kernel.parse().unwrap(), ..Ridge::default() };
                 let design: Design = design.parse().unwrap();
                 let classifier = Classifier::new(design.clone()).with_ridge(ridge);

@@ -320,6 +320,46 @@ fn check_plain(recipe: &Recipe, model: &Model, data: &Dataset, split: &Split, de
     }
 }
 
+/// The only node of a class, a label or a height goes: by its label, as a whole, and by becoming something else.
+#[test]
+fn the_last_of_a_class_may_go() {
+    let context = Context::default();
+    for kind in [Kind::Classes, Kind::Sets, Kind::Values] {
+        let mut world = World { kind, directed: false, ..World::new(9, 60, true) };
+        let last = world.known[4];
+        world.truth.iter_mut().for_each(|truth| *truth %= 2);
+        // The third class, both labels, and a height of its own. Without it no node has the second label.
+        if kind == Kind::Sets {
+            world.truth.iter_mut().for_each(|truth| *truth = 0);
+        }
+        world.truth[last] = 2;
+        let recipe = Recipe::from(Classifier::new("sgc:depth=2".parse::<Design>().unwrap()));
+        let data = world.build();
+        let model = recipe.fit(&data, &world.split(false), &context).unwrap();
+        let names = |model: &Model| model.classes().len();
+        let mut corrected = world.clone();
+        corrected.truth[last] = 0;
+        let labels = corrected.targets(&[last]);
+        for (relearnt, after) in [
+            (
+                model.forget(&data, &Removal::Labels(vec![last]), &context),
+                world.without_labels(&[last]),
+            ),
+            (
+                model.forget(&data, &Removal::Nodes(vec![last]), &context),
+                world.without_nodes(&[last]),
+            ),
+            (model.update(&data, Some(&labels), &context), corrected),
+        ] {
+            let relearnt = relearnt.unwrap().model;
+            let scratch = recipe.fit(&after.build(), &after.split(false), &context).unwrap();
+            assert!(relearnt.to_bytes() == scratch.to_bytes(), "{kind:?}");
+            let gone = usize::from(kind != Kind::Values);
+            assert_eq!(names(&relearnt) + gone, names(&model), "{kind:?}");
+        }
+    }
+}
+
 /// Whether some bytes are in others.
 fn has(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
