@@ -36,9 +36,10 @@ type CsrArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Bound<'py, 
 #[pymethods]
 impl Dataset {
     /// Joins arrays: edges, none of them or of several kinds; features, or the number of nodes where there are none; and
-    /// what is known of the nodes.
+    /// what is known of the nodes. A dense array is read where it is, unless the dataset is to be kept.
     #[staticmethod]
-    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, threads=0))]
+    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, node_ids=None, keep=false, threads=0))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a dataset, by keyword from Python")]
     fn build(
         py: Python<'_>,
         edges: Vec<GivenEdges<'_>>,
@@ -46,10 +47,18 @@ impl Dataset {
         features: Table<'_>,
         targets: GivenTargets<'_>,
         feature_names: Option<Vec<String>>,
+        node_ids: Option<Vec<String>>,
+        keep: bool,
         threads: usize,
     ) -> PyResult<Self> {
         let features = match features {
             Table::None(nodes) => Raw::None(nodes),
+            Table::Dense(array) if keep => {
+                let entries = array.as_array();
+                let values = entries.iter().copied().collect();
+                let copy = Matrix::from_rows(entries.nrows(), entries.ncols(), values);
+                Raw::Dense(copy.map_err(raise)?)
+            }
             Table::Dense(array) => Raw::Dense(lend(&array)?),
             Table::Sparse(((offsets, columns, values), cols)) => Raw::Sparse {
                 cols,
@@ -72,7 +81,10 @@ impl Dataset {
             let (graph, notes) = build(features.rows(), edges, directed)?;
             let dataset = gfgcn::data::Dataset::new("the data", graph, features, targets)?;
             let dataset = notes.into_iter().fold(dataset, gfgcn::data::Dataset::with_note);
-            let dataset = dataset.with_added_up(repeats);
+            let mut dataset = dataset.with_added_up(repeats);
+            if let Some(ids) = node_ids {
+                dataset.set_node_ids(ids)?;
+            }
             match feature_names {
                 Some(names) => dataset.with_feature_names(names),
                 None => Ok(dataset),

@@ -56,6 +56,21 @@ pub(crate) fn explain<'py>(
     Ok(why)
 }
 
+/// The labelled nodes, the most influential first, with how much each has to do with what is predicted; `None` where the model
+/// does not know on these data.
+#[pyfunction]
+#[pyo3(signature = (model, dataset, threads=0))]
+pub(crate) fn influence(
+    py: Python<'_>,
+    model: &Model,
+    dataset: &Dataset,
+    threads: usize,
+) -> PyResult<Option<Vec<(usize, f64)>>> {
+    let (model, data) = (&model.model, &dataset.dataset);
+    let influence = work::run(py, threads, |context| model.influence(data, context))?;
+    Ok((!influence.is_empty()).then_some(influence))
+}
+
 fn terms<'py>(
     py: Python<'py>,
     model: &gfgcn::Model,

@@ -24,7 +24,7 @@ mod _gfgcn {
     #[pymodule_export]
     use crate::evaluation::evaluate;
     #[pymodule_export]
-    use crate::explain::{audit, explain};
+    use crate::explain::{audit, explain, influence};
     #[pymodule_export]
     use crate::model::{Model, filter, fit};
     #[pymodule_export]

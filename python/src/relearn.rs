@@ -3,7 +3,7 @@
 use crate::arrays::{array, nodes};
 use crate::dataset::Dataset;
 use crate::errors::raise;
-use crate::model::{Model, Predicted, predicted};
+use crate::model::Model;
 use crate::targets::GivenTargets;
 use crate::work;
 use gfgcn::context::Context;
@@ -14,8 +14,8 @@ use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The new model, the data it is trained on, what it predicts of them, and what has changed.
-pub(crate) type Changed<'py> = (Model, Dataset, Predicted<'py>, Bound<'py, PyDict>);
+/// The new model, the data it is trained on, and what has changed.
+pub(crate) type Changed<'py> = (Model, Dataset, Bound<'py, PyDict>);
 
 /// What is to be forgotten.
 #[derive(FromPyObject)]
@@ -52,15 +52,10 @@ pub(crate) fn update<'py>(
     threads: usize,
 ) -> PyResult<Changed<'py>> {
     let targets = targets.map(|targets| targets.targets()).transpose().map_err(raise)?;
-    let update = |context: &Context| {
-        let relearnt = model.model.update(&dataset.dataset, targets.as_ref(), context)?;
-        let predictions = relearnt.model.predict(&relearnt.dataset, context)?;
-        Ok((relearnt, predictions))
-    };
-    let (relearnt, predictions) = work::run(py, threads, update)?;
-    let Relearnt { model, changes, dataset } = relearnt;
-    let predicted = predicted(py, &predictions)?;
-    Ok((Model { model }, Dataset { dataset }, predicted, to_dict(py, changes)?))
+    let update =
+        |context: &Context| model.model.update(&dataset.dataset, targets.as_ref(), context);
+    let Relearnt { model, changes, dataset } = work::run(py, threads, update)?;
+    Ok((Model { model }, Dataset { dataset }, to_dict(py, changes)?))
 }
 
 /// A model forgets labels, nodes or edges of the data it was trained on; with a receipt, as JSON.
@@ -78,16 +73,12 @@ pub(crate) fn forget<'py>(
     let forget = |context: &Context| {
         let relearnt = model.model.forget(before, &removal, context)?;
         let check = if verify { relearnt.verify(context)? } else { Check::None };
-        let receipt = Receipt::new(&model.model, before, &removal, &relearnt, check);
-        let predictions = relearnt.model.predict(&relearnt.dataset, context)?;
-        Ok((relearnt, predictions, receipt))
+        let (receipt, _) = Receipt::new(&model.model, before, &removal, &relearnt, check)?;
+        Ok((relearnt, receipt))
     };
-    let (relearnt, predictions, receipt) = work::run(py, threads, forget)?;
-    let Relearnt { model, changes, dataset } = relearnt;
-    let predicted = predicted(py, &predictions)?;
+    let (Relearnt { model, changes, dataset }, receipt) = work::run(py, threads, forget)?;
     let receipt = serde_json::to_string(&receipt).expect("a receipt has string keys");
-    let changed = (Model { model }, Dataset { dataset }, predicted, to_dict(py, changes)?);
-    Ok((changed, receipt))
+    Ok(((Model { model }, Dataset { dataset }, to_dict(py, changes)?), receipt))
 }
 
 /// Which classes are plausible at a coverage, smoothed over neighbours by a share, nodes × classes.

@@ -97,6 +97,106 @@ def test_names_of_a_networkx_graph():
         model.forget(labels_of=["c"])
 
 
+def test_nodes_are_known_by_their_names_in_any_order(tmp_path):
+    import networkx
+
+    rng = np.random.default_rng(3)
+    graph = networkx.relabel_nodes(networkx.cycle_graph(12), {k: f"n{k}" for k in range(12)})
+    names = list(graph.nodes)
+    X = {name: rng.normal(size=4) for name in names}
+    labels = {name: "ab"[k // 6] for k, name in enumerate(names) if k % 2 == 0}
+    other = networkx.Graph()
+    other.add_nodes_from(reversed(names))
+    other.add_edges_from(graph.edges)
+    model = kept().fit(X, labels, adjacency=graph)
+    model.save(tmp_path / "m")
+    less = {name: label for name, label in labels.items() if name != "n4"}
+    expected = kept().fit(X, less, adjacency=graph).predict_dict()
+    for changed in (model, GradientFreeClassifier.load(tmp_path / "m")):
+        changed.forget(X, other, labels_of=["n4"])
+        assert changed.nodes_ == list(other.nodes)
+        assert changed.predict_dict() == expected
+        same(changed, kept().fit(X, less, adjacency=other))
+    model = kept().fit(X, labels, adjacency=graph)
+    # A node in between, and one that is labelled by its name.
+    grown = networkx.Graph()
+    grown.add_nodes_from(["new", *reversed(names)])
+    grown.add_edges_from([*graph.edges, ("new", "n1")])
+    more = {**X, "new": rng.normal(size=4)}
+    model.partial_fit(more, {"new": "b", "n1": "a"}, grown)
+    assert model.changes_["nodes_added"] == 1 and model.changes_["labels_added"] == 2
+    same(model, kept().fit(more, {**labels, "new": "b", "n1": "a"}, adjacency=grown))
+    assert {row["name"] for row in model.explain("n3").labelled} == {*labels, "new", "n1"}
+    with pytest.raises(ValueError, match="cannot be matched"):
+        model.partial_fit(np.eye(13, 4), adjacency=networkx.to_numpy_array(grown))
+
+
+def test_what_is_kept_is_not_the_callers(cora):
+    rng = np.random.default_rng(1)
+    X, path = rng.normal(size=(30, 4)).astype(np.float32), np.array([range(29), range(1, 30)])
+    y = np.where(np.arange(30) % 3 == 0, np.arange(30) // 15, -1)
+    own = X.copy()
+    model = kept().fit(own, y, adjacency=path)
+    own[:] = 7
+    same(model.partial_fit(y={1: 1}), kept().fit(X, np.where(np.arange(30) == 1, 1, y), adjacency=path))
+    own = X.copy()
+    model.partial_fit(own, y, path)
+    own[:] = 7
+    model.forget(nodes=[4])
+    assert model.receipt_["check"] == "identical"
+    stays = np.arange(30) != 4
+    edges = np.array([[k, k + 1] for k in range(3)] + [[k, k + 1] for k in range(4, 28)]).T
+    rest = np.where(np.arange(30) == 1, 1, y)[stays]
+    same(model, kept().fit(X[stays], rest, adjacency=edges))
+
+
+def test_label_sets_with_other_columns():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    X, path = rng.normal(size=(30, 4)).astype(np.float32), np.array([range(29), range(1, 30)])
+    sets = np.where(np.arange(30)[:, None] % 3 == 0, (X[:, :3] > 0).astype(float), np.nan)
+    first = pandas.DataFrame(sets, columns=["sea", "air", "land"])
+    model = kept().fit(X, first, adjacency=path)
+    # One that is new, none of those that are left out.
+    more = pandas.DataFrame(np.full((30, 2), np.nan), columns=["fire", "air"])
+    more.loc[7] = [1, 1]
+    model.partial_fit(y=more)
+    assert list(model.classes_) == ["sea", "air", "land", "fire"]
+    every = first.assign(fire=np.where(first["sea"].isna(), np.nan, 0.0))
+    every.loc[7] = [0, 1, 0, 1]
+    anew = kept().fit(X, every, adjacency=path)
+    np.testing.assert_array_equal(model.predict(), anew.predict())
+    np.testing.assert_array_equal(model.decision_function(), anew.decision_function())
+    # Columns without names are those that the model knows, if they are as many.
+    plain = np.full((30, 4), -1)
+    plain[8] = [1, 0, 0, 0]
+    model.partial_fit(y=plain)
+    every.loc[8] = [1, 0, 0, 0]
+    np.testing.assert_array_equal(model.predict(), kept().fit(X, every, adjacency=path).predict())
+    with pytest.raises(ValueError, match="3 columns without names"):
+        model.partial_fit(y=plain[:, :3])
+
+
+def test_a_changed_model_predicts_when_it_is_asked(cora):
+    y = np.where(cora.train_mask, cora.y, -1)
+    model = kept().fit(cora.X, y, adjacency=cora.adjacency)
+    model.forget(labels_of=np.flatnonzero(y >= 0)[:2])
+    assert model._training_graph is None
+    few = model.predict(nodes=[5, 2000])
+    assert model._training_graph is None
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(), model.predict())
+    np.testing.assert_array_equal(few, model.predict()[[5, 2000]])
+    # The result of a search has its labelled nodes, too.
+    found = GradientFreeClassifier(keep_training=True).fit(cora.X, y, adjacency=cora.adjacency)
+    why = found.explain(5)
+    total = sum(row["term"] for row in why.labelled) + why.constant
+    assert total == pytest.approx(why.score, rel=1e-9)
+    influence = found.influence()
+    assert len(influence) == cora.train_mask.sum()
+    assert influence[0]["influence"] >= influence[-1]["influence"] > 0
+
+
 def test_values_and_label_sets_change_too(cora):
     rng = np.random.default_rng(1)
     X, path = rng.normal(size=(30, 4)).astype(np.float32), np.array([range(29), range(1, 30)])

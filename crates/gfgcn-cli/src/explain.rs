@@ -8,7 +8,7 @@ use crate::{Global, shown};
 use clap::Args;
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, TargetKind};
-use gfgcn::explain::{Cause, Reasons, View};
+use gfgcn::explain::{Cause, Explainer, Influence, Reasons, View};
 use gfgcn::{Error, Model, Result};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -16,9 +16,10 @@ use std::path::PathBuf;
 /// Say why a node got its label, or what speaks for each class
 ///
 /// A score is a sum: over the channels of the model, over the features of the node and its surroundings, over the nodes whose
-/// features these are, and over the labelled nodes it was learnt from (of a model that is described, such as by --depth, and saved
-/// with --keep-training). Each list has the largest terms first, with their sign, and adds up to the score. Without
-/// --node, the mean score of the nodes that are predicted to be in a class is taken apart in the same way, class by class.
+/// features these are, and over the labelled nodes it was learnt from (of a model that was saved with --keep-training; of one that was
+/// searched for on the data it was trained on). Each list has the largest terms first, with their sign, and adds up to the score. Without
+/// --node, the mean score of the nodes that are predicted to be in a class is taken apart in the same way, class by class, followed by the
+/// labelled nodes that have the most influence on all of it.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn explain my.model my-folder --node paper-17
@@ -54,8 +55,42 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     };
     let (report, notes) = progress::show(output, "explaining", Unit::Time, explain)?;
     notes.iter().for_each(|note| output.warn(note));
-    output
-        .report(&report, |report| report.iter().map(Why::text).collect::<Vec<String>>().join("\n"))
+    output.report(&report, |report| {
+        let influence = report.influence.as_ref().map(Influential::text);
+        report.scores.iter().map(Why::text).chain(influence).collect::<Vec<String>>().join("\n")
+    })
+}
+
+/// Scores that were taken apart.
+#[derive(Serialize)]
+struct Report {
+    scores: Vec<Why>,
+    /// Of the whole model, if its labelled nodes are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    influence: Option<Influential>,
+}
+
+/// The labelled nodes with the most influence, and how many others there are.
+#[derive(Serialize)]
+struct Influential {
+    nodes: Vec<Term>,
+    others: usize,
+}
+
+impl Influential {
+    fn text(&self) -> String {
+        let line = |term: &Term| {
+            format!("  {:9.*}  {}\n", DIGITS as usize, term.value, shown::name(&term.name))
+        };
+        let lines: String = self.nodes.iter().map(line).collect();
+        let others = match self.others {
+            0 => String::new(),
+            others => format!("             {}\n", count(others, "other", "others")),
+        };
+        format!(
+            "Labelled nodes with the most influence: the mean size of their terms above\n\n{lines}{others}"
+        )
+    }
 }
 
 fn position(model: &Model, name: &str) -> Result<usize> {
@@ -74,7 +109,7 @@ fn node(dataset: &Dataset, id: &str) -> Result<usize> {
 }
 
 /// Scores taken apart, and what a person should know about how the data were matched.
-type Explained = (Vec<Why>, Vec<String>);
+type Explained = (Report, Vec<String>);
 
 /// Whose score, and why it is what it is.
 #[derive(Serialize)]
@@ -94,7 +129,7 @@ struct Why {
     channels: List,
     features: List,
     nodes_of_the_graph: List,
-    /// Only of a described model that keeps its training.
+    /// Only of a model that keeps its training.
     #[serde(skip_serializing_if = "Option::is_none")]
     labelled_nodes: Option<List>,
 }
@@ -128,8 +163,8 @@ impl Writer<'_> {
             (None, TargetKind::Values) => (0..reasons.names().len()).collect(),
             (None, _) => vec![reasons.predicted()],
         };
-        let why = classes.into_iter().map(|class| self.of_node(&reasons, node, class)).collect();
-        Ok((why, reasons.notes().to_vec()))
+        let scores = classes.into_iter().map(|class| self.of_node(&reasons, node, class)).collect();
+        Ok((Report { scores, influence: None }, reasons.notes().to_vec()))
     }
 
     fn of_node(&self, reasons: &Reasons, node: usize, class: usize) -> Why {
@@ -155,26 +190,36 @@ impl Writer<'_> {
     /// The nodes that are predicted to be in each class, or all where there are no classes, on average.
     fn classes(&self, class: Option<usize>, context: &Context) -> Result<Explained> {
         let predictions = self.model.predict(self.dataset, context)?;
-        let mut all = Vec::new();
+        let mut scores = Vec::new();
+        let (mut explainer, mut influence) =
+            (Explainer::new(self.model, self.dataset), Influence::default());
         let wanted = |k: &usize| class.is_none_or(|class| class == *k);
         for k in (0..self.model.classes().len()).filter(wanted) {
-            let belongs = |&node: &usize| match predictions.kind() {
-                TargetKind::Classes => predictions.class(node) as usize == k,
-                TargetKind::Sets => predictions.labels(node).contains(&(k as u32)),
-                TargetKind::Values => true,
-            };
-            let nodes: Vec<usize> = (0..predictions.nodes()).filter(belongs).collect();
+            let nodes = predictions.nodes_of(k);
             if nodes.is_empty() {
                 continue;
             }
-            let reasons = self.model.explain_mean(self.dataset, &nodes, context)?;
-            all.push(self.why(&reasons, k, &nodes));
+            let reasons = explainer.mean(&nodes, context)?;
+            influence.add(&reasons, k, nodes.len());
+            scores.push(self.why(&reasons, k, &nodes));
         }
-        if all.is_empty() {
+        if scores.is_empty() {
             let what = class.map_or("anything", |class| &self.model.classes()[class]);
             return Err(Error::Data(format!("no node of the data is predicted to be {what}")));
         }
-        Ok((all, predictions.notes().to_vec()))
+        let influence = class.is_none().then(|| self.influential(&influence.nodes())).flatten();
+        Ok((Report { scores, influence }, predictions.notes().to_vec()))
+    }
+
+    fn influential(&self, nodes: &[(usize, f64)]) -> Option<Influential> {
+        let (first, others) = nodes.split_at(self.top.min(nodes.len()));
+        let term = |&(node, value): &(usize, f64)| Term {
+            name: self.name(Cause::Labelled(node), &[]),
+            value,
+        };
+        let influential =
+            Influential { nodes: first.iter().map(term).collect(), others: others.len() };
+        (!nodes.is_empty()).then_some(influential)
     }
 
     fn why(&self, reasons: &Reasons, class: usize, nodes: &[usize]) -> Why {

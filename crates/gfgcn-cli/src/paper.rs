@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Everything: every network at every depth, which takes hours
     #[arg(long)]
     full: bool,
-    /// Some parts only: overall, depth, time, gradients, accuracy, ablation, stability, scale, differences
+    /// Some parts only: overall, depth, time, gradients, accuracy, ablation, stability, scale, calibration, differences
     #[arg(long, value_delimiter = ',', value_name = "PARTS")]
     only: Vec<Part>,
     /// Some graphs only: cora, cora-ml, citeseer, pubmed

@@ -223,10 +223,10 @@ fn cell(ours: Option<(Summary, usize)>, published: Option<f64>) -> Cell {
 pub(crate) fn ranked(mut table: Table) -> Table {
     let better = |a: f64, b: f64| match table.unit {
         Unit::Percent => a > b,
-        Unit::Seconds => a < b,
+        Unit::Seconds | Unit::Points => a < b,
     };
     let shown = |summary: Summary| match table.unit {
-        Unit::Percent => (10.0 * summary.mean).round() / 10.0,
+        Unit::Percent | Unit::Points => (10.0 * summary.mean).round() / 10.0,
         Unit::Seconds => summary.mean,
     };
     for column in 0..table.columns.len() {

@@ -7,6 +7,7 @@
 
 mod ablation;
 mod accuracy;
+mod calibration;
 mod density;
 mod differences;
 mod estimate;

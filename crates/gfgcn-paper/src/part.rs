@@ -1,6 +1,7 @@
 //! The parts of the report, and how all of them come about.
 
 use crate::accuracy::{self, Accuracies};
+use crate::calibration::Reliabilities;
 use crate::lab::Lab;
 use crate::published::Published;
 use crate::report::{Figure, Report, Table};
@@ -29,13 +30,15 @@ pub enum Part {
     Stability,
     /// Theorem 1: the scale of the zero-centred features.
     Scale,
+    /// Whether probabilities are what they say, which the paper has none of.
+    Calibration,
     /// Settings that bring the published numbers where ours differ; only where everything is run.
     Differences,
 }
 
 impl Part {
     /// All of them, in the order of the report.
-    pub const ALL: [Part; 9] = [
+    pub const ALL: [Part; 10] = [
         Part::Overall,
         Part::Depth,
         Part::Time,
@@ -44,6 +47,7 @@ impl Part {
         Part::Ablation,
         Part::Stability,
         Part::Scale,
+        Part::Calibration,
         Part::Differences,
     ];
 
@@ -88,6 +92,7 @@ impl Part {
             Part::Ablation => "ablation",
             Part::Stability => "stability",
             Part::Scale => "scale",
+            Part::Calibration => "calibration",
             Part::Differences => "differences",
         }
     }
@@ -149,6 +154,11 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
         // Of a run that was stopped early there may be nothing to show.
         let figure = stability::figure(lab, subjects)?;
         figures.extend(Some(figure).filter(|figure| !figure.panels.is_empty()));
+    }
+    if wants(Part::Calibration) {
+        let reliabilities = Reliabilities::measure(lab, subjects)?;
+        tables.extend(reliabilities.table());
+        figures.extend(reliabilities.figure());
     }
     if wants(Part::Differences) {
         tables.extend(differences::tables(lab, subjects, &published)?);

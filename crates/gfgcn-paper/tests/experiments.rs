@@ -5,6 +5,8 @@ mod published;
 
 use gfgcn::context::{Context, Observer, Progress};
 use gfgcn::data::Dataset;
+use gfgcn::evaluation::Evaluation;
+use gfgcn::filter::Filter;
 use gfgcn_baselines::Cache;
 use gfgcn_data::npz;
 use gfgcn_paper::report::{Panel, Report};
@@ -113,6 +115,33 @@ fn finished_work_is_not_done_again() {
     let [steps, again] = SHORT.1;
     assert_eq!(steps, 26 * 200, "21 filters by depth and six by T, of which one is the same");
     assert_eq!(again, 0);
+}
+
+/// The table has what an evaluation says, and the figure its diagram.
+#[test]
+fn probabilities_are_judged_as_an_evaluation_judges_them() {
+    let subjects = [subject(Which::Cora).unwrap()];
+    let (report, steps) = counted(None, |lab| run(lab, &subjects, &[Part::Calibration]).unwrap());
+    assert_eq!(steps, 3 * 20);
+    let evaluation = Evaluation {
+        designs: vec![Filter::ssgc(8, 0.05).unwrap().into()],
+        splits: subjects[0].splits.clone(),
+        calibrates: true,
+        ..Evaluation::default()
+    };
+    let judged = evaluation.run(&subjects[0].dataset, &Context::default()).unwrap().remove(0);
+    let calibrated = judged.calibrated.unwrap();
+    let error = calibrated.expected_error().unwrap().mean;
+    let [table] = &report.tables[..] else { panic!("one table") };
+    let row = table.rows.iter().find(|row| row.name == "gfSSGC").unwrap();
+    assert!((row.cells[0].ours.unwrap().mean - 100.0 * error).abs() < 1e-9);
+    assert!(table.rows.iter().all(|row| row.cells[0].ours.unwrap().mean <= 4.0));
+    let [figure] = &report.figures[..] else { panic!("one figure") };
+    let line = figure.panels[0].series.iter().find(|line| line.name == "gfSSGC").unwrap();
+    let bins = calibrated.reliability.bins().iter().filter(|bin| bin.count >= 100);
+    let expected: Vec<(f64, f64)> =
+        bins.map(|bin| (100.0 * bin.confidence, 100.0 * bin.accuracy())).collect();
+    assert_eq!(line.points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>(), expected);
 }
 
 /// Of a run that was stopped, what is finished can be shown.

@@ -115,7 +115,9 @@ impl Classifier {
     ) -> Result<Model> {
         context.run(|| {
             let lesson = self.lesson(dataset, split)?;
-            let needed = self.memory(&lesson, filtered.cols());
+            // The rows are kept in the model, and saved with it.
+            let saving = (SAVING - 1) * filtered.memory();
+            let needed = self.memory(&lesson, filtered.cols()).max(saving);
             let _lease = context.memory().reserve("training", needed, REMEDY)?;
             Ok(self.learn(dataset, &Supervision::of(lesson)?, filtered, context)?.0)
         })

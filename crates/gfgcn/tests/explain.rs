@@ -10,7 +10,7 @@ use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::training::Recipe;
 use gfgcn::tune::{Learner, Search};
-use gfgcn::{Classifier, Design, Input, Model, Ridge};
+use gfgcn::{Classifier, Design, Error, Model, Ridge};
 
 const NODES: usize = 36;
 const FEATURES: usize = 7;
@@ -82,7 +82,7 @@ fn assert_adds_up(reasons: &Reasons, scores: &[f64], what: &str) {
     }
 }
 
-const DESIGNS: [&str; 7] = [
+const DESIGNS: [&str; 10] = [
     "sgc:depth=2",
     "ssgc:depth=8,tau=0.05@row",
     "ssgc:depth=4,tau=0.1 + 0.5*identity/unit",
@@ -90,6 +90,9 @@ const DESIGNS: [&str; 7] = [
     "sgc:depth=2 of structure",
     "identity + identity of degrees + sgc:depth=1 of structure",
     "highpass:depth=1",
+    "dgc:depth=6,time=2.5 + ppr:alpha=0.2",
+    "heat:time=2@row",
+    "sgc:depth=1@row:out-in of structure + identity of degrees",
 ];
 
 #[test]
@@ -99,7 +102,9 @@ fn every_view_adds_up_to_the_score() {
         let data = dataset(features(), targets);
         let split = Split::new(NODES, (0..NODES).step_by(2).collect(), vec![], vec![]).unwrap();
         for design in DESIGNS {
-            for kernel in ["linear", "rbf", "cosine", "polynomial:degree=2"] {
+            for kernel in
+                ["linear", "rbf", "cosine", "polynomial:degree=2", "laplacian", "arccosine"]
+            {
                 let ridge = Ridge { kernel: kernel.parse().unwrap(), ..Ridge::default() };
                 let design: Design = design.parse().unwrap();
                 let classifier = Classifier::new(design.clone()).with_ridge(ridge);
@@ -107,7 +112,7 @@ fn every_view_adds_up_to_the_score() {
                 let scores = predict(&model, &data);
                 for node in [0, 5, 17] {
                     let reasons = model.explain(&data, node, &context).unwrap();
-                    assert_eq!(reasons.has(View::Labelled), !design.filters(Input::Structure));
+                    assert!(reasons.has(View::Labelled));
                     let what =
                         format!("{design}, {kernel}, {}, node {node}", data.targets().kind());
                     assert_adds_up(&reasons, &scores[node], &what);
@@ -129,12 +134,142 @@ fn a_stack_adds_up_too() {
         let data = dataset(features(), targets);
         let split = Split::new(NODES, (0..30).collect(), vec![], vec![]).unwrap();
         // Without the paper's default the stack is taken as it is.
-        let search = Search { learners: Some(stackable()), ..Search::default() };
-        let model = search.run(&data, &split, &context).unwrap().model;
-        let scores = predict(&model, &data);
-        for node in [3, 33] {
-            let reasons = model.explain(&data, node, &context).unwrap();
-            assert_adds_up(&reasons, &scores[node], &format!("{} members", model.members().len()));
+        for intercept in [false, true] {
+            let learners = stackable().into_iter().map(|learner| Learner { intercept, ..learner });
+            let search = Search { learners: Some(learners.collect()), ..Search::default() };
+            let tuned = search.run_keeping(&data, &split, &context).unwrap();
+            let model = Model::from_bytes(&tuned.model.to_bytes()).unwrap();
+            let scores = predict(&model, &data);
+            let what = format!("{} members, {intercept}", model.members().len());
+            for node in [3, 33] {
+                let reasons = model.explain(&data, node, &context).unwrap();
+                assert!(reasons.has(View::Labelled));
+                assert_adds_up(&reasons, &scores[node], &what);
+            }
+            let reasons = model.explain_mean(&data, &[4, 5, 31], &context).unwrap();
+            let mean: Vec<f64> = (0..scores[0].len())
+                .map(|c| [4, 5, 31].iter().map(|&i| scores[i][c]).sum::<f64>() / 3.0)
+                .collect();
+            assert_adds_up(&reasons, &mean, &what);
+            // Elsewhere the rows of the labelled nodes are not known.
+            let elsewhere = data.without_nodes(&[35]).unwrap().dataset;
+            let plain = search.run(&data, &split, &context).unwrap().model;
+            assert!(!plain.explain(&data, 3, &context).unwrap().has(View::Labelled));
+            if let Ok(reasons) = model.explain(&elsewhere, 3, &context) {
+                assert!(!reasons.has(View::Labelled));
+            }
+        }
+    }
+}
+
+/// A search over one learner adds up the learner and the sum of its kernel alone: both by elimination.
+#[test]
+fn labelled_nodes_of_a_search_have_the_terms_of_the_dual_solution() -> Result<(), Error> {
+    let context = Context::default();
+    let values = Matrix::from_fn(NODES, 1, |i, _| chance(77 * i) + 2.0 * chance(FEATURES * i + 1));
+    let data = dataset(features(), Values::new(vec!["v".into()], values.clone())?.into());
+    // More nodes than features, and fewer; a kernel by landmarks, which are all of the nodes.
+    for (train, design, kernel) in [
+        ((0..30).collect::<Vec<usize>>(), "sgc:depth=1@row", "linear"),
+        ((0..5).collect(), "sgc:depth=1@row", "linear"),
+        ((0..30).collect(), "identity", "rbf:gamma=0.5"),
+    ] {
+        let split = Split::new(NODES, train.clone(), vec![], vec![])?;
+        let learner = Learner {
+            name: design.into(),
+            design: design.parse()?,
+            kernel: kernel.parse()?,
+            width: 1.0,
+            intercept: true,
+        };
+        let search = Search { learners: Some(vec![learner.clone()]), ..Search::default() };
+        let tuned = search.run_keeping(&data, &split, &context)?;
+        let model = &tuned.model;
+        // Both the learner and the sum of the only kernel solve (K + ξ I) α + b = y, 1ᵀα = 0, each at its own λ; their weights
+        // are on the board.
+        let around = |node: usize| -> Vec<usize> {
+            data.graph().neighbours(node).iter().map(|&n| n as usize).chain([node]).collect()
+        };
+        let row = |node: usize| -> Vec<f64> {
+            let of = if kernel == "linear" { around(node) } else { vec![node] };
+            let mean = |j: usize| of.iter().map(|&n| f64::from(features()[(n, j)])).sum::<f64>();
+            (0..FEATURES).map(|j| mean(j) / of.len() as f64).collect()
+        };
+        let rows: Vec<Vec<f64>> = (0..NODES).map(row).collect();
+        let similar = |i: usize, j: usize| -> f64 {
+            let pairs = || rows[i].iter().zip(&rows[j]);
+            match kernel {
+                "linear" => pairs().map(|(a, b)| a * b).sum(),
+                _ => (-0.5 * pairs().map(|(a, b)| (a - b) * (a - b)).sum::<f64>()).exp(),
+            }
+        };
+        let n = train.len();
+        let scale = train.iter().map(|&i| similar(i, i)).sum::<f64>() / n as f64;
+        let alpha = |lambda: f64, scale: f64| {
+            let mut system: Vec<Vec<f64>> = (0..n)
+                .map(|i| {
+                    let entry = |j: usize| {
+                        similar(train[i], train[j]) / scale + f64::from(u8::from(i == j)) / lambda
+                    };
+                    (0..n).map(entry).chain([1.0]).collect()
+                })
+                .collect();
+            system.push((0..n).map(|_| 1.0).chain([0.0]).collect());
+            let right = train.iter().map(|&i| values[(i, 0)]).chain([0.0]).collect();
+            solve(system, right)
+        };
+        let mut expected = vec![0.0; n];
+        for contender in tuned.board.iter().filter(|contender| contender.weight > 0.0) {
+            let of_sum = contender.design.is_none();
+            let scale = if of_sum { scale } else { 1.0 };
+            let alpha = alpha(contender.lambda, scale);
+            let part = expected.iter_mut().zip(&alpha);
+            part.for_each(|(sum, alpha)| *sum += contender.weight / scale * alpha);
+        }
+        let node = 33;
+        let reasons = model.explain(&data, node, &context)?;
+        let terms = reasons.terms(View::Labelled, 0);
+        assert_eq!(terms.len(), n);
+        for (cause, term) in terms {
+            let Cause::Labelled(other) = cause else { panic!("{cause:?}") };
+            let place = train.iter().position(|&n| n == other).unwrap();
+            let expected = similar(node, other) * expected[place];
+            let off = (term - expected).abs();
+            assert!(off < 1e-4 * (1.0 + expected.abs()), "{kernel}, {cause:?}: {term} {expected}");
+        }
+    }
+    Ok(())
+}
+
+/// What the mean scores of all classes lose without a labelled node's coefficient.
+#[test]
+fn influence_is_the_mean_size_of_terms() {
+    let context = Context::default();
+    let data = dataset(features(), all_targets().remove(1));
+    let split = Split::new(NODES, (0..30).collect(), vec![], vec![]).unwrap();
+    let described = Recipe::from(Classifier::new("sgc:depth=2".parse::<Design>().unwrap()));
+    let stack = Recipe::from(Search { learners: Some(stackable()), ..Search::default() });
+    for recipe in [described, stack] {
+        let model = recipe.fit(&data, &split, &context).unwrap();
+        let influence = model.influence(&data, &context).unwrap();
+        assert_eq!(influence.len(), 30);
+        assert!(influence.windows(2).all(|pair| pair[0].1 >= pair[1].1));
+        let predictions = model.predict(&data, &context).unwrap();
+        // Node by node: the mean over the nodes of a class of their own terms, in size.
+        let mut expected = vec![0.0; NODES];
+        for class in 0..3 {
+            let mut sums = vec![0.0; NODES];
+            for node in predictions.nodes_of(class) {
+                let reasons = model.explain(&data, node, &context).unwrap();
+                for (cause, term) in reasons.terms(View::Labelled, class) {
+                    let Cause::Labelled(other) = cause else { panic!("{cause:?}") };
+                    sums[other] += term / NODES as f64;
+                }
+            }
+            expected.iter_mut().zip(&sums).for_each(|(sum, own)| *sum += own.abs());
+        }
+        for (node, size) in influence {
+            assert!((size - expected[node]).abs() < 1e-9 * (1.0 + size), "{node}: {size}");
         }
     }
 }

@@ -10,7 +10,7 @@ import numpy as np
 from . import _inputs
 from ._estimator import UNCHANGED
 from ._gfgcn import Dataset, forget, update
-from ._learner import Learner, Predicted, node_numbers
+from ._learner import Learner, node_numbers
 from ._settings import flag, threads
 from ._types import Array
 
@@ -48,10 +48,12 @@ class Changeable(Learner):
         Parameters
         ----------
         X, adjacency, directed
-            The data as they are now, with new nodes after those that were there; None for the training graph. Labels that come
-            with a dataset are learnt, too, as far as they are in its ``train_mask``.
+            The data as they are now; None for the training graph. Nodes of a networkx graph are those of the same name, in
+            whatever order they come; others have new ones after those that were there. Labels that come with a dataset are
+            learnt, too, as far as they are in its ``train_mask``.
         y : as of ``fit``, or dict from node to label, optional
-            What is new, or corrected: nodes that it says nothing about stay as they are known.
+            What is new, or corrected: nodes that it says nothing about stay as they are known. The columns of a data frame of
+            label sets may be others than before: labels that are not among them a node does not have.
         classes : array, optional
             All classes that there may be: a label of another one is refused. Classes need not be announced.
 
@@ -83,7 +85,7 @@ class Changeable(Learner):
             if given.train is not None:
                 targets = targets.only(_inputs.mask(given.train, rows, "training"))
         changed = update(self._model, data, None if targets is None else self._engine(targets), workers)
-        self._change(*changed, names=names, targets=targets)
+        self._change(*changed, names=names, rows=rows, targets=targets)
         return self
 
     def forget(
@@ -139,21 +141,21 @@ class Changeable(Learner):
             forgotten = (numbers, nodes is not None)
             gone = numbers if nodes is not None else None
         changed, receipt = forget(self._model, data, forgotten, flag("verify", verify), workers)
-        if names is not None and gone is not None:
+        if gone is not None:
             out = set(gone.tolist())
-            names = [name for k, name in enumerate(names) if k not in out]
-        self._change(*changed, names=names, targets=None)
+            rows -= len(out)
+            names = None if names is None else [name for k, name in enumerate(names) if k not in out]
+        self._change(*changed, names=names, rows=rows, targets=None)
         self.receipt_ = json.loads(receipt)
         return self
 
     def _change(
-        self, model: Any, data: Dataset, predicted: Any, changes: dict[str, Any], *, names: Any, targets: Any
+        self, model: Any, data: Dataset, changes: dict[str, Any], *, names: Any, rows: int, targets: Any
     ) -> None:
-        """Becomes the changed model."""
-        decoded, scores, _ = predicted
+        """Becomes the changed model. What it predicts is computed when it is asked for."""
         self._model, self._data, self._found = model, data, None
-        self._training_graph = Predicted(decoded, scores, names)
-        self._graph_had = (self._graph_had[0], self._graph_had[1], len(scores))
+        self._training_graph, self._names = None, names
+        self._graph_had = (self._graph_had[0], self._graph_had[1], rows)
         self._remember_features(model.features, model.feature_names)
         self._remember_nodes(names)
         self._remember_changes(targets)
@@ -170,13 +172,13 @@ class Changeable(Learner):
         """What was passed, or the training graph."""
         if X is not None or adjacency is not None:
             checked = self._other_data(X, adjacency, directed, new_features)
-            return Data(checked.dataset(threads(self.n_jobs)), checked.graph.nodes, checked.rows)
-        if self._data is None or self._training_graph is None:
+            return Data(checked.dataset(threads(self.n_jobs), keep=True), checked.graph.nodes, checked.rows)
+        if self._data is None:
             raise ValueError(
                 "the training graph is not part of a model that was not fitted with keep_training=True, nor of a loaded or pickled "
                 "one; pass X and adjacency"
             )
-        return Data(self._data, self._training_graph.nodes, len(self._training_graph.scores))
+        return Data(self._data, self._names, self._graph_had[2] or 0)
 
     _routed = {**Learner._routed, "partial_fit": ("adjacency", "directed")}
 

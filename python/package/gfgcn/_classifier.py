@@ -165,6 +165,7 @@ class GradientFreeClassifier(Explainable):
         if isinstance(targets, _inputs.LabelSets):
             self.classes_: Array = targets.classes
             self._sets: tuple[list[int], Any] | None = (places, targets.dtype)
+            self._label_names: list[str] = names
         elif isinstance(targets, _inputs.Labels):
             self.classes_, self._sets = targets.classes[places], None
 
@@ -175,7 +176,14 @@ class GradientFreeClassifier(Explainable):
 
     def _engine(self, targets: Any) -> Any:
         if isinstance(targets, _inputs.LabelSets):
-            return targets.engine()
+            if targets.named:
+                return targets.engine()
+            if self._sets is not None and len(targets.names) != len(self.classes_):
+                raise ValueError(
+                    f"y has {len(targets.names)} columns without names, but the model knows {len(self.classes_)} labels; pass a "
+                    "data frame whose columns name the labels"
+                )
+            return targets.matrix, self._label_names if self._sets is not None else targets.names
         known = {label: name for name, label in self._class_of.items()}
         names = [known.get(label, name) for label, name in zip(targets.classes, targets.names)]
         self._class_of.update(zip(names, targets.classes))
@@ -184,8 +192,13 @@ class GradientFreeClassifier(Explainable):
     def _remember_changes(self, targets: Any) -> None:
         names = self._model.classes
         if self._sets is not None:
-            known = [str(label) for label in self.classes_] if targets is None else targets.names
-            self._sets = ([known.index(name) for name in names], self._sets[1])
+            if targets is not None and targets.named:
+                pairs = zip(targets.classes, targets.names)
+                new = [(label, name) for label, name in pairs if name not in self._label_names]
+                self._label_names = [*self._label_names, *(name for _, name in new)]
+                if new:
+                    self.classes_ = np.asarray([*self.classes_, *(label for label, _ in new)])
+            self._sets = ([self._label_names.index(name) for name in names], self._sets[1])
             return
         self.classes_ = np.asarray([self._class_of[name] for name in names])
 
@@ -359,6 +372,7 @@ class GradientFreeClassifier(Explainable):
         self._class_of = dict(zip(model.classes, self.classes_))
         sets = model.kind == "sets"
         self._sets = (list(range(len(model.classes))), np.dtype(np.int64)) if sets else None
+        self._label_names = list(model.classes)
         if isinstance(self.class_weight, list):
             by_name = dict(zip(model.classes, self.classes_.tolist()))
             self.class_weight = {by_name.get(name, name): weight for name, weight in self.class_weight}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from . import _inputs
 from ._changes import Changeable
 from ._estimator import warn
 from ._explanation import Explanation
-from ._gfgcn import audit, explain
+from ._gfgcn import audit, explain, influence
 from ._learner import node_numbers
 from ._results import Results
 from ._settings import flag, threads
@@ -61,7 +61,41 @@ class Explainable(Changeable):
         def name(k: int) -> Any:
             return k if names is None else names[k]
 
-        return Explanation(why, node, labels[why["class"]], feature, name)
+        return Explanation(why, node, labels[why["class"]], feature, name, self._labelled_name(names))
+
+    def influence(self, X: Any = None, adjacency: Any = None, *, directed: bool | None = None) -> Results:
+        """The labelled nodes with the most influence on what is predicted, the largest first.
+
+        It is the mean size of a node's terms (``explain(...).labelled``) in the scores of the predicted classes, class by class.
+
+        Parameters
+        ----------
+        X, adjacency, directed
+            The graph that is predicted; None for the training graph. The model was fitted with ``keep_training=True``.
+
+        >>> import numpy as np
+        >>> from gfgcn import GradientFreeClassifier
+        >>> path = np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])
+        >>> model = GradientFreeClassifier("sgc", depth=2, keep_training=True)
+        >>> model = model.fit(np.eye(6), [0, 0, -1, -1, -1, 1], adjacency=path)
+        >>> sorted(row["node"] for row in model.influence())
+        [0, 1, 5]
+        """
+        self._check_is_fitted()
+        data, names, _ = self._data_of(X, adjacency, directed)
+        found = influence(self._model, data, threads(self.n_jobs))
+        if found is None:
+            raise ValueError(
+                "which labelled nodes a score comes from is known of a model that was fitted with keep_training=True, and of one "
+                "that was searched for on the graph it was fitted on"
+            )
+        name = self._labelled_name(names)
+        return Results([{"node": name(node), "influence": size} for node, size in found])
+
+    def _labelled_name(self, given: list[Any] | None) -> Callable[[int], Any]:
+        """What the nodes of the training graph are called."""
+        names = given if self._names is None else self._names
+        return lambda k: k if names is None else names[k]
 
     def audit(
         self, X: Any, y: Any = None, adjacency: Any = None, *, directed: bool | None = None, validation: Any = None

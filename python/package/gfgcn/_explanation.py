@@ -26,11 +26,17 @@ class Explanation:
     score, constant : float
     probability : float, or None of values
     channels, features, nodes, labelled : Results with the columns ``name`` and ``term``, the largest terms first; ``labelled``
-        is None unless the model was described by parameters and fitted with ``keep_training=True``
+        is None unless the model was fitted with ``keep_training=True``; of a search it is known on the training graph
     """
 
     def __init__(
-        self, why: dict[str, Any], node: Any, label: Any, feature: Callable[[int], Any], name: Callable[[int], Any]
+        self,
+        why: dict[str, Any],
+        node: Any,
+        label: Any,
+        feature: Callable[[int], Any],
+        name: Callable[[int], Any],
+        labelled: Callable[[int], Any],
     ) -> None:
         self.node, self.label = node, label
         self.score, self.constant, self.probability = why["score"], why["constant"], why["probability"]
@@ -40,7 +46,7 @@ class Explanation:
             "link": lambda k: f"links to {name(k)}",
             "degree": lambda k: _DEGREES[k],
             "node": name,
-            "labelled": name,
+            "labelled": labelled,
         }
         for view in _TITLES:
             terms = why[view]

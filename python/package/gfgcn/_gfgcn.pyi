@@ -16,6 +16,7 @@ __all__ = [
     "filter",
     "fit",
     "forget",
+    "influence",
     "search",
     "smoothed_sets",
     "update",
@@ -35,6 +36,8 @@ class Dataset:
         features: Any,
         targets: tuple[Any, list[str]],
         feature_names: list[str] | None = None,
+        node_ids: list[str] | None = None,
+        keep: bool = False,
         threads: int = 0,
     ) -> Dataset: ...
     @staticmethod
@@ -111,14 +114,14 @@ def fit(
 ) -> tuple[Model, _Predicted]: ...
 def update(
     model: Model, dataset: Dataset, targets: tuple[Any, list[str]] | None = None, threads: int = 0
-) -> tuple[Model, Dataset, _Predicted, dict[str, Any]]: ...
+) -> tuple[Model, Dataset, dict[str, Any]]: ...
 def forget(
     model: Model,
     dataset: Dataset,
     forgotten: tuple[NDArray[np.int64], bool] | NDArray[np.int64],
     verify: bool = True,
     threads: int = 0,
-) -> tuple[tuple[Model, Dataset, _Predicted, dict[str, Any]], str]: ...
+) -> tuple[tuple[Model, Dataset, dict[str, Any]], str]: ...
 def search(
     dataset: Dataset,
     normalization: str,
@@ -134,6 +137,7 @@ def smoothed_sets(
 def explain(
     model: Model, dataset: Dataset, nodes: NDArray[np.int64], class_: int | None = None, threads: int = 0
 ) -> dict[str, Any]: ...
+def influence(model: Model, dataset: Dataset, threads: int = 0) -> list[tuple[int, float]] | None: ...
 def audit(
     dataset: Dataset,
     how: tuple[Any, Any],

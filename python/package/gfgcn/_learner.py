@@ -112,7 +112,7 @@ class Learner(Estimator):
         params = self.get_params()
         keep = flag("keep_training", self.keep_training) if keep is None else keep
         workers = threads(self.n_jobs)
-        data = checked.dataset(workers)
+        data = checked.dataset(workers, keep)
         found = None
         if plain is None:
             intercept = flag("fit_intercept", params.get("fit_intercept", False))
@@ -127,13 +127,23 @@ class Learner(Estimator):
         self._graph_had: tuple[bool, bool | None, int | None]
         self._graph_had = (given.adjacency is not None, checked.graph.directed, checked.rows)
         self._data: Dataset | None = data if keep else None
+        self._names: list[Any] | None = checked.graph.nodes
         self._remember_nodes(checked.graph.nodes)
         self._remember_targets(checked.targets)
         return checked
 
     def __getstate__(self) -> dict[str, Any]:
         # The training graph is not part of a model; what was predicted of it is.
-        return {**self.__dict__, **({"_data": None} if "_data" in self.__dict__ else {})}
+        if self.__dict__.get("_data") is None:
+            return dict(self.__dict__)
+        return {**self.__dict__, "_data": None, "_training_graph": self._of_training_graph()}
+
+    def _of_training_graph(self) -> Predicted | None:
+        """What is predicted of the training graph, when it is first asked for after a change; None where it is not known."""
+        if self._training_graph is None and self._data is not None:
+            decoded, scores, _ = self._model.predict(self._data, None, threads(self.n_jobs))
+            self._training_graph = Predicted(decoded, scores, self._names)
+        return self._training_graph
 
     def _lesson(self, given: _inputs.Given, validation: Any) -> Lesson:
         """What there is to learn, and how."""
@@ -179,18 +189,25 @@ class Learner(Estimator):
         self._check_is_fitted()
         workers = threads(self.n_jobs)
         if X is None and adjacency is None:
-            if self._training_graph is None:
+            if nodes is not None and self._training_graph is None and self._data is not None:
+                return self._few(self._data, nodes, self._names, self._graph_had[2] or 0)
+            predicted = self._of_training_graph()
+            if predicted is None:
                 raise not_fitted_error()(
                     "the training graph is not part of a model file; pass X and adjacency to predict"
                 )
-            return self._training_graph if nodes is None else self._training_graph.of(nodes)
+            return predicted if nodes is None else predicted.of(nodes)
         checked = self._other_data(X, adjacency, directed)
         names = checked.graph.nodes
         if nodes is None:
             decoded, scores, _ = self._model.predict(checked.dataset(workers), None, workers)
             return Predicted(decoded, scores, names)
-        asked = node_numbers(nodes, names, checked.rows)
-        decoded, scores, _ = self._model.predict(checked.dataset(workers), asked, workers)
+        return self._few(checked.dataset(workers), nodes, names, checked.rows)
+
+    def _few(self, data: Dataset, nodes: Any, names: list[Any] | None, rows: int) -> Predicted:
+        """Of some nodes, at the cost of what is around them."""
+        asked = node_numbers(nodes, names, rows)
+        decoded, scores, _ = self._model.predict(data, asked, threads(self.n_jobs))
         return Predicted(decoded, scores, [int(k) if names is None else names[k] for k in asked])
 
     def _other_data(self, X: Any, adjacency: Any, directed: Any, new_features: bool = False) -> _inputs.Checked:
@@ -300,7 +317,7 @@ class Learner(Estimator):
         loaded = cls(**{k: v for k, v in params.items() if k in known and (k not in usual or usual[k] != v)})
         loaded._remember_features(model.features, model.feature_names)
         loaded._model, loaded._found, loaded._sign, loaded._training_graph = model, None, 1.0, None
-        loaded._data = None
+        loaded._data, loaded._names = None, None
         loaded._graph_had = (False, None, None)
         loaded._name(model)
         return loaded

@@ -71,7 +71,10 @@ fn diagram(name: &str, calibrated: &Calibrated) -> String {
     };
     let header = ["confidence", "right", "predictions", "right (█) and confidence (│)"];
     let rows = table(header.map(str::to_owned).to_vec(), bins.map(row).collect()).trim_fmt();
-    format!("\n\nReliability of {name}, all splits together\n\n{rows}")
+    let error = calibrated.reliability.expected_error();
+    format!(
+        "\n\nReliability of {name}, all splits together: calibration error {error:.3}\n\n{rows}"
+    )
 }
 
 fn bar(bin: &Bin) -> String {

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let Arguments { models, source, what, receipt: wanted, no_verify } = arguments;
     let inputs = [source.path(), what.path()];
     models.check(&inputs)?;
-    let path = wanted.clone().unwrap_or_else(|| beside(&models.output));
+    let path = wanted.clone().unwrap_or_else(|| receipt::beside(&models.output));
     let read: Vec<PathBuf> =
         inputs.iter().chain([&models.model.as_path()]).map(|path| path.to_path_buf()).collect();
     check_output(&path, models.force, &read)?;
@@ -94,11 +94,10 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
             progress::show(output, "training from scratch", Unit::Time, verify)?
         }
     };
-    let receipt = Receipt::new(&model, &dataset, &removal, &relearnt, check);
+    let (receipt, file) = Receipt::new(&model, &dataset, &removal, &relearnt, check)?;
     {
         let _uninterrupted = interrupt::writing();
-        receipt::save(&receipt, &path, models.force)?;
-        relearnt.model.save(&models.output, models.force)?;
+        receipt::save(&receipt, &path, (&models.output, &file), models.force)?;
     }
     if !models.in_place() {
         let old = shown::path(&models.model);
@@ -108,12 +107,6 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let (model, path) = (shown::path(&models.output), shown::path(&path));
     let report = Report { model, receipt: path, checked: check, outcome };
     output.report(&report, Report::text)
-}
-
-fn beside(model: &Path) -> PathBuf {
-    let mut name = model.as_os_str().to_owned();
-    name.push(".receipt.json");
-    name.into()
 }
 
 #[derive(Serialize)]

@@ -1,7 +1,7 @@
 //! What `gfgcn update` and `gfgcn forget` share: reading the model, and saying what became of it.
 
 pub(crate) mod forget;
-mod receipt;
+pub(crate) mod receipt;
 pub(crate) mod update;
 
 use crate::output::{count, lambda, pairs, seconds};

@@ -183,6 +183,63 @@ fn what_is_written_is_old_or_new_at_any_of_200_moments() {
     JOBS.iter().for_each(|job| run_job(job, 200));
 }
 
+/// A receipt and its model are two files; whichever model is there has its receipt, and no receipt is taken for one of another
+/// model.
+#[test]
+fn a_model_has_its_receipt_whenever_forgetting_is_ended() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("data convert cora tables");
+    sandbox.ok("fit tables --public-split --depth 2 --keep-training -o m.model");
+    let ids = |k: usize| {
+        let labels = sandbox.read("tables/split.csv");
+        let mut train = labels.lines().filter(|line| line.ends_with(",train"));
+        train.nth(k).unwrap().split(',').next().unwrap().to_owned()
+    };
+    // Something was forgotten before, with a receipt of its own.
+    sandbox.write("first.txt", &ids(0));
+    sandbox.ok("forget m.model tables --labels-of first.txt -o m.model --force");
+    let first = content(&sandbox.path("."));
+    let first: Content =
+        first.into_iter().filter(|(path, _)| path.to_string_lossy().contains("m.model")).collect();
+    let job = "forget m.model tables --labels-of second.txt -o m.model --force --no-verify";
+    sandbox.write("second.txt", &ids(1));
+    let start = Instant::now();
+    sandbox.ok(job);
+    let duration = start.elapsed();
+    let new = fs::read(sandbox.path("m.model")).unwrap();
+    let old = &first[Path::new("m.model")];
+    let mut chance = Chance(3);
+    for k in 0..30 {
+        for (path, bytes) in &first {
+            fs::write(sandbox.path(path.to_str().unwrap()), bytes).unwrap();
+        }
+        let running = Running::start(&sandbox, job);
+        // Most of the time goes by before anything is written.
+        thread::sleep(duration.mul_f64(0.5 + 0.7 * chance.next()));
+        running.kill();
+        let model = fs::read(sandbox.path("m.model")).unwrap();
+        let forgot = sandbox.json("inspect m.model")["forgot"].as_array().unwrap().len();
+        match model == new {
+            true => assert_eq!(forgot, 2, "number {k}"),
+            false => assert!(model == *old && forgot == 1, "number {k}: {forgot}"),
+        }
+        // The next run sets everything right.
+        if model != new {
+            sandbox.ok(job);
+            assert!(fs::read(sandbox.path("m.model")).unwrap() == new);
+            assert_eq!(sandbox.json("inspect m.model")["forgot"].as_array().unwrap().len(), 2);
+        }
+    }
+    // As if ended between the two: a receipt of a model that is not there says nothing about the one that is.
+    fs::write(sandbox.path("m.model"), old).unwrap();
+    let report = sandbox.json("inspect m.model");
+    assert_eq!(report["forgot"].as_array().unwrap().len(), 1);
+    assert_eq!(report["forgot"][0]["removed"]["labels_of"][0], ids(0));
+    sandbox.ok("fit tables --public-split --depth 2 -o m.model --force");
+    let run = sandbox.run("inspect m.model");
+    assert!(run.stderr.contains("does not belong to this model"), "{run:?}");
+}
+
 /// Runs that are kept in the cache: each is there as a whole or not at all.
 #[test]
 fn a_cache_has_no_leftovers() {

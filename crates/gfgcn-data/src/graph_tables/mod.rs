@@ -146,6 +146,7 @@ impl TableFiles {
         let reading = &Reading::under(context)?;
         let mut notes = Vec::new();
         let mut nodes = self.read_nodes(&mut notes, reading)?;
+        let nodes_of_edges = nodes.ids.is_open();
         let (graph, repairs) =
             relations::read(&self.edges, &mut nodes.ids, self.directions, &mut notes, reading)?;
         if graph.edges() == 0 {
@@ -176,6 +177,12 @@ impl TableFiles {
         }
         if nodes.as_they_came {
             dataset = dataset.with_features_as_they_came();
+        }
+        if nodes_of_edges && nodes.ids.has_names() {
+            dataset = dataset.with_nodes_of_edges();
+        }
+        if self.edges.iter().all(|file| file.relation.is_none()) {
+            dataset = dataset.with_relations_of_edges();
         }
         if let Some(ids) = nodes.ids.into_names() {
             reading.hold(NodeIds::ENTRY * ids.len() as u64)?;

@@ -202,6 +202,11 @@ impl NodeIds {
         }
     }
 
+    /// Whether the nodes have names; otherwise they are just numbered.
+    pub(super) fn has_names(&self) -> bool {
+        matches!(self.ids, Ids::Names { .. })
+    }
+
     /// The names in the order of the rows; `None` if the nodes are just numbered.
     pub(super) fn into_names(self) -> Option<Vec<String>> {
         match self.ids {

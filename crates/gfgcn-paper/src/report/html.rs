@@ -92,7 +92,7 @@ fn table_section(html: &mut String, table: &Table) {
     );
     let best_first = match table.unit {
         Unit::Percent => "descending",
-        Unit::Seconds => "ascending",
+        Unit::Seconds | Unit::Points => "ascending",
     };
     for column in &table.columns {
         html.push_str(&column_heading(column, best_first));
@@ -173,7 +173,7 @@ fn difference(unit: Unit, value: f64) -> String {
     let (text, sign) = number::difference(unit, value);
     let class = match (unit, sign) {
         (_, 0) => "same",
-        (Unit::Percent, 1..) | (Unit::Seconds, ..0) => "better",
+        (Unit::Percent, 1..) | (Unit::Seconds | Unit::Points, ..0) => "better",
         _ => "worse",
     };
     format!(" <span class=\"{class}\">{text}</span>")

@@ -53,6 +53,8 @@ pub enum Unit {
     Percent,
     /// Time; less is better.
     Seconds,
+    /// Calibration errors in percentage points; less is better.
+    Points,
 }
 
 /// A row of a table.

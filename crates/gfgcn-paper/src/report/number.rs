@@ -49,7 +49,7 @@ fn scientific(value: f64) -> String {
 /// A measured number of a table.
 fn value(unit: Unit, value: f64) -> String {
     match unit {
-        Unit::Percent => fixed(value, 1),
+        Unit::Percent | Unit::Points => fixed(value, 1),
         Unit::Seconds => significant(value),
     }
 }
@@ -57,7 +57,7 @@ fn value(unit: Unit, value: f64) -> String {
 /// A published number: seconds with the digits that were printed.
 pub(super) fn published(unit: Unit, published: f64) -> String {
     match unit {
-        Unit::Percent => fixed(published, 1),
+        Unit::Percent | Unit::Points => fixed(published, 1),
         Unit::Seconds => published.to_string(),
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn measured(unit: Unit, cell: &Cell) -> String {
     let mean = value(unit, ours.mean);
     let Some(error) = ours.std_error else { return mean };
     let error = match unit {
-        Unit::Percent => fixed(error, 1),
+        Unit::Percent | Unit::Points => fixed(error, 1),
         // With the decimals of the mean, so that they can be read together.
         Unit::Seconds if mean.contains('×') => significant(error),
         Unit::Seconds => fixed(error, mean.split_once('.').map_or(0, |(_, digits)| digits.len())),
@@ -93,6 +93,7 @@ pub(super) fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Percent => "Test accuracy in percent; more is better",
         Unit::Seconds => "Seconds; less is better",
+        Unit::Points => "Expected calibration error in percentage points; less is better",
     }
 }
 

@@ -88,7 +88,7 @@ const tests = {
     const page = await open();
     for (const [t, { columns, unit }] of report.tables.entries()) {
       const table = page.locator("main table").nth(t);
-      const first = unit === "seconds" ? 1 : -1;
+      const first = unit === "percent" ? -1 : 1;
       for (const index of [1, columns.length]) {
         const heading = table.locator("thead th").nth(index);
         const before = await column(table, index);

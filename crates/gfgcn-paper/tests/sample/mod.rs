@@ -15,6 +15,7 @@ pub(crate) fn report() -> Report {
     let mut tables = vec![overall()];
     tables.extend((0..DATASETS.len()).map(depth_table));
     tables.push(seconds());
+    tables.push(calibration());
     Report {
         about: vec![
             "These numbers are made up: they show how a report looks.".into(),
@@ -26,7 +27,7 @@ pub(crate) fn report() -> Report {
             "Networks ran at depths 2, 4 and 8 only; --full runs the rest.".into(),
         ],
         tables,
-        figures: vec![by_depth(), densities(), losses(), limits()],
+        figures: vec![by_depth(), densities(), losses(), limits(), reliability()],
     }
 }
 
@@ -265,5 +266,52 @@ fn limits() -> Figure {
         title: "The scale of filtered features and the limits of Theorem 1".into(),
         text: "Normalised by rows, SGC loses everything but the mean.".into(),
         panels: vec![panel("row normalisation", 0.0), panel("symmetric normalisation", 0.01)],
+    }
+}
+
+fn calibration() -> Table {
+    let cell = |dataset: usize, model: usize| {
+        let ours = (dataset != 1).then(|| 2.5 + noise(dataset, model, 3));
+        Cell { ours: ours.and_then(|mean| measured(mean, 0.2)), runs: 20, ..Cell::default() }
+    };
+    let rows = (8..11).map(|m| Row {
+        name: MODELS[m].into(),
+        cells: (0..DATASETS.len()).map(|d| cell(d, m)).collect(),
+    });
+    table(
+        "calibration",
+        "Calibration errors",
+        "How far probabilities are from how often they are right.",
+        DATASETS.map(String::from).to_vec(),
+        Unit::Points,
+        rows.collect(),
+    )
+}
+
+fn reliability() -> Figure {
+    let line = |model: usize| {
+        let right = move |bin: usize| {
+            let confidence = 100.0 * (bin as f64 + 0.5) / 15.0;
+            (confidence, (confidence + 5.0 * noise(model, bin, 7)).min(100.0))
+        };
+        series(MODELS[model], Style::Dots, (5..15).map(right))
+    };
+    let mut lines: Vec<Series> = (8..11).map(line).collect();
+    lines.push(series(
+        "as sure as right",
+        Style::Dashed,
+        [(36.7, 36.7), (100.0, 100.0)].into_iter(),
+    ));
+    let panel = Panel {
+        title: "Cora".into(),
+        x: axis("confidence in %", Scale::Linear),
+        y: axis("right in %", Scale::Linear),
+        series: lines,
+    };
+    Figure {
+        id: "reliability".into(),
+        title: "Reliability of probabilities".into(),
+        text: "Probabilities that are what they say lie on the dashed line.".into(),
+        panels: vec![panel],
     }
 }

@@ -25,9 +25,22 @@ pub struct Dataset {
     notes: Vec<String>,
     /// The place of each node in the source of the data, where that is another.
     pub(super) places: Option<Vec<usize>>,
-    /// Whether the features stand in the order in which they first came.
-    pub(super) features_as_they_came: bool,
+    pub(super) listing: Listing,
     fingerprint: Fingerprint,
+}
+
+/// How the source of the data says what there is, and in which order: a reading of a part of it may find less, and order it
+/// otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Listing {
+    /// Nodes, and features as far as they stand as they came, are in the order of their names.
+    pub(super) by_names: bool,
+    /// There are the features that entries name, in the order in which they first came.
+    pub(super) features_as_they_came: bool,
+    /// There are the nodes that edges name.
+    pub(super) nodes_of_edges: bool,
+    /// There are the relations that edges name.
+    pub(super) relations_of_edges: bool,
 }
 
 impl Dataset {
@@ -56,7 +69,7 @@ impl Dataset {
             splits: Vec::new(),
             notes: Vec::new(),
             places: None,
-            features_as_they_came: false,
+            listing: Listing::default(),
             fingerprint: Fingerprint::default(),
         })
     }
@@ -260,23 +273,18 @@ impl Dataset {
             splits: self.splits.iter().map(|split| split.select(nodes, self.nodes())).collect(),
             notes: self.notes.clone(),
             places: None,
-            features_as_they_came: self.features_as_they_came,
+            listing: self.listing,
             fingerprint: Fingerprint::default(),
         }
     }
 
-    /// Bytes of memory that graph, features, names, splits and targets other than classes take, about.
+    /// Bytes of memory that graph, features, names, splits and targets take, about.
     pub fn memory(&self) -> u64 {
         let named = |names: &Option<Arc<Vec<String>>>| names.as_ref().map_or(0, |n| n.len()) as u64;
         let names = 48 * (named(&self.node_ids) + named(&self.feature_names));
-        let targets = match &self.targets {
-            Targets::Classes(_) => 0,
-            Targets::Sets(sets) => sets.memory(),
-            Targets::Values(values) => values.memory(),
-        };
         let parts = self.splits.iter().flat_map(Split::parts);
         let splits = 8 * parts.map(|(_, part)| part.len() as u64).sum::<u64>();
-        self.graph.memory() + self.features.memory() + names + targets + splits
+        self.graph.memory() + self.features.memory() + names + self.targets.memory() + splits
     }
 
     /// The dataset restricted to its largest connected component.

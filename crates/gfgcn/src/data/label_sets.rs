@@ -1,5 +1,6 @@
 //! Sets of labels: any number of labels per node.
 
+use super::labels::kept_names;
 use super::order_of_names;
 use std::collections::BTreeMap;
 
@@ -98,7 +99,7 @@ impl LabelSets {
         for labels in nodes.clone().filter_map(labels) {
             labels.iter().for_each(|&label| present[label as usize] = true);
         }
-        let kept: Vec<usize> = (0..present.len()).filter(|&label| present[label]).collect();
+        let kept = kept_names(&self.names, &present);
         let mut position = vec![0; present.len()];
         kept.iter().zip(0..).for_each(|(&old, new)| position[old] = new);
         let renumbered =

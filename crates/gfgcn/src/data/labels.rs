@@ -2,7 +2,7 @@
 
 use super::order_of_names;
 use crate::error::{Error, Result};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What stands for "no label" in every integer format.
 pub const UNLABELLED: i64 = -1;
@@ -67,16 +67,10 @@ impl Labels {
     /// From class names, `None` for unlabelled. Classes are numbered in the order of their names:
     /// as numbers where all are integers, alphabetically otherwise.
     pub fn from_names<S: AsRef<str>>(names: &[Option<S>]) -> Self {
-        let mut numbers: BTreeMap<&str, u32> =
-            names.iter().flatten().map(|name| (name.as_ref(), 0)).collect();
-        let mut classes: Vec<&str> = numbers.keys().copied().collect();
-        let integers: Option<Vec<i64>> = classes.iter().map(|name| name.parse().ok()).collect();
-        if integers.is_some() {
-            classes.sort_by_key(|name| name.parse::<i64>().unwrap_or_default());
-        }
-        for (number, name) in classes.iter().enumerate() {
-            numbers.insert(name, number as u32);
-        }
+        let present: BTreeSet<&str> = names.iter().flatten().map(AsRef::as_ref).collect();
+        let present: Vec<&str> = present.into_iter().collect();
+        let classes: Vec<&str> = order_of_names(&present).into_iter().map(|k| present[k]).collect();
+        let numbers: HashMap<&str, u32> = classes.iter().copied().zip(0..).collect();
         Labels {
             of_node: names
                 .iter()
@@ -141,7 +135,8 @@ impl Labels {
         self.of_node[node].map(|class| self.classes[class as usize].as_str())
     }
 
-    /// The labels of the given nodes; classes that none of them has are dropped.
+    /// The labels of the given nodes; classes that none of them has are dropped. The others stay in the order of names where
+    /// they stood in it, and in their own order where they did not.
     #[must_use]
     pub fn select(&self, nodes: &[usize]) -> Self {
         self.arranged(nodes.iter().copied().map(Some))
@@ -152,17 +147,11 @@ impl Labels {
         let class = |node: Option<usize>| self.of_node[node?];
         let mut present = vec![false; self.classes.len()];
         nodes.clone().filter_map(class).for_each(|c| present[c as usize] = true);
-        let mut classes = Vec::new();
-        let renumbered: Vec<u32> = (0..self.classes.len())
-            .map(|class| {
-                if present[class] {
-                    classes.push(self.classes[class].clone());
-                }
-                classes.len().saturating_sub(1) as u32
-            })
-            .collect();
+        let kept = kept_names(&self.classes, &present);
+        let mut renumbered = vec![0; self.classes.len()];
+        kept.iter().zip(0..).for_each(|(&old, new)| renumbered[old] = new);
         let of_node = nodes.map(|n| class(n).map(|c| renumbered[c as usize])).collect();
-        Labels { of_node, classes }
+        Labels { of_node, classes: kept.into_iter().map(|k| self.classes[k].clone()).collect() }
     }
 
     /// With the labels of other nodes in place of these, where they have some. New classes take their place in the order of
@@ -182,6 +171,17 @@ impl Labels {
         let all = Labels { of_node, classes };
         all.arranged((0..all.len()).map(Some))
     }
+}
+
+/// The positions of the names that are still there, in the order in which a source of these alone has them: that of names
+/// where all stand in it, which may be another one without some (`10`, `9`, `x`), and their own otherwise.
+pub(super) fn kept_names(names: &[String], there: &[bool]) -> Vec<usize> {
+    let kept: Vec<usize> = (0..names.len()).filter(|&k| there[k]).collect();
+    if !order_of_names(names).is_sorted() {
+        return kept;
+    }
+    let left: Vec<&str> = kept.iter().map(|&k| names[k].as_str()).collect();
+    order_of_names(&left).into_iter().map(|k| kept[k]).collect()
 }
 
 #[cfg(test)]
@@ -209,5 +209,13 @@ mod tests {
         let some = labels.select(&[2, 3, 0]);
         assert_eq!(some.classes(), &["a", "c"]);
         assert_eq!(some.as_slice(), &[Some(1), None, Some(0)]);
+        // Numbers among words are ordered as words, and by themselves as numbers.
+        let mixed = Labels::from_names(&[Some("10"), Some("9"), Some("x")]);
+        assert_eq!(mixed.classes(), &["10", "9", "x"]);
+        let rest = mixed.select(&[0, 1]);
+        assert_eq!(rest, Labels::from_names(&[Some("10"), Some("9")]));
+        let names = ["z", "a", "m"].map(String::from);
+        let given = Labels::from_ids(&[0, 1, 2], Some(&names)).unwrap();
+        assert_eq!(given.select(&[0, 2]).classes(), &["z", "m"], "an order of its own");
     }
 }

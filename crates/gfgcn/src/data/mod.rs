@@ -18,5 +18,6 @@ pub(crate) use keys::mix;
 pub use label_sets::LabelSets;
 pub use labels::{Labels, UNLABELLED};
 pub use order::order_of_names;
+pub use removal::Rest;
 pub use targets::{TargetKind, Targets};
 pub use values::Values;

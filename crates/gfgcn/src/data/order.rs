@@ -9,7 +9,8 @@ impl Dataset {
     /// same to the last bit, however the source orders its rows.
     #[must_use]
     pub fn ordered_by_names(self) -> Dataset {
-        let dataset = self.with_features_in_order();
+        let mut dataset = self.with_features_in_order();
+        dataset.listing.by_names = true;
         let Some(ids) = dataset.node_ids() else { return dataset };
         let places = order_of_names(ids);
         if places.is_sorted() {
@@ -21,7 +22,8 @@ impl Dataset {
     }
 
     fn with_features_in_order(mut self) -> Dataset {
-        let Some(names) = self.feature_names().filter(|_| self.features_as_they_came) else {
+        let Some(names) = self.feature_names().filter(|_| self.listing.features_as_they_came)
+        else {
             return self;
         };
         let order = order_of_names(names);
@@ -38,7 +40,21 @@ impl Dataset {
     /// Says that the source lists features in no order of its own: they stand in that of their first appearance.
     #[must_use]
     pub fn with_features_as_they_came(mut self) -> Dataset {
-        self.features_as_they_came = true;
+        self.listing.features_as_they_came = true;
+        self
+    }
+
+    /// Says that the source lists no nodes: there are those that edges name.
+    #[must_use]
+    pub fn with_nodes_of_edges(mut self) -> Dataset {
+        self.listing.nodes_of_edges = true;
+        self
+    }
+
+    /// Says that the source lists no relations: there are those that edges name.
+    #[must_use]
+    pub fn with_relations_of_edges(mut self) -> Dataset {
+        self.listing.relations_of_edges = true;
         self
     }
 
@@ -66,13 +82,13 @@ impl Dataset {
 /// let names = ["10", "9", "-1"].map(String::from);
 /// assert_eq!(gfgcn::data::order_of_names(&names), [2, 1, 0]);
 /// ```
-pub fn order_of_names(names: &[String]) -> Vec<usize> {
+pub fn order_of_names<S: AsRef<str>>(names: &[S]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
-    let integers: Option<Vec<i64>> = names.iter().map(|name| name.parse().ok()).collect();
+    let integers: Option<Vec<i64>> = names.iter().map(|name| name.as_ref().parse().ok()).collect();
     match integers {
         // `7` and `07` are two names.
-        Some(integers) => order.sort_by_key(|&k| (integers[k], &names[k])),
-        None => order.sort_by_key(|&k| &names[k]),
+        Some(integers) => order.sort_by_key(|&k| (integers[k], names[k].as_ref())),
+        None => order.sort_by_key(|&k| names[k].as_ref()),
     }
     order
 }

@@ -1,17 +1,27 @@
-//! What is left of a dataset when nodes or edges go.
+//! What is left of a dataset when nodes or edges go: what a reading of the source without them would find.
 
 use super::Dataset;
 use crate::error::{Error, Result};
 use crate::graph::EdgeSet;
 
+/// A dataset without some of its nodes or edges.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// What is left.
+    pub dataset: Dataset,
+    /// The number that each of its nodes had.
+    pub nodes: Vec<usize>,
+}
+
 impl Dataset {
-    /// The dataset without some nodes, as if they had never been there: their edges, features and targets go with them. So do
-    /// features that only they had, where the source [lists](Dataset::with_features_as_they_came) which node has which, and
-    /// directions that even out.
+    /// The dataset without some nodes, as if they had never been there: their edges, features and targets go with them. So does
+    /// whatever is only known by them, where the source does not list it: features ([`Dataset::with_features_as_they_came`]),
+    /// nodes that only had edges to them ([`Dataset::with_nodes_of_edges`]) and relations
+    /// ([`Dataset::with_relations_of_edges`]); and directions that even out.
     ///
     /// # Errors
     /// A node that is not there, or no node that stays.
-    pub fn without_nodes(&self, nodes: &[usize]) -> Result<Dataset> {
+    pub fn without_nodes(&self, nodes: &[usize]) -> Result<Rest> {
         let mut stays = vec![true; self.nodes()];
         for &node in nodes {
             self.check_node(node)?;
@@ -21,25 +31,59 @@ impl Dataset {
         if rest.is_empty() {
             return Err(Error::Data("no node would be left".into()));
         }
-        let mut left = self.select(&rest).map_graph(|graph| graph.settled());
-        if self.node_ids().is_none() {
-            left = left.without_node_ids();
-        }
-        Ok(left.without_unused_features())
+        self.rest(self.restricted(&rest), rest)
     }
 
-    /// The dataset without some [edges](crate::graph::Graph::without_edges).
+    /// The dataset without some [edges](crate::graph::Graph::without_edges), by relation where only one is meant; in every other
+    /// respect as [`Dataset::without_nodes`].
     ///
     /// # Errors
-    /// An edge or a relation that is not there.
-    pub fn without_edges(&self, edges: &EdgeSet, relation: Option<&str>) -> Result<Dataset> {
-        let graph = self.graph().without_edges(edges, relation)?;
-        Ok(self.clone().map_graph(|_| graph))
+    /// An edge or a relation that is not there, or no node that stays.
+    pub fn without_edges(&self, edges: &[(Option<String>, EdgeSet)]) -> Result<Rest> {
+        let mut graph = self.graph().clone();
+        for (relation, edges) in edges {
+            graph = graph.without_edges(edges, relation.as_deref())?;
+        }
+        self.rest(self.clone().map_graph(|_| graph), (0..self.nodes()).collect())
+    }
+
+    /// Some nodes in this order, without names where there were none.
+    fn restricted(&self, nodes: &[usize]) -> Dataset {
+        let part = self.select(nodes).map_graph(|graph| graph.settled());
+        if self.node_ids().is_some() { part } else { part.without_node_ids() }
+    }
+
+    /// What a reading finds of a part of this that has the nodes of these numbers.
+    fn rest(&self, mut part: Dataset, mut nodes: Vec<usize>) -> Result<Rest> {
+        if self.listing.relations_of_edges {
+            part = part.map_graph(|graph| graph.without_empty_relations());
+        }
+        if self.listing.nodes_of_edges {
+            let named =
+                |&k: &usize| part.graph().degree(k) > 0 || self.graph().degree(nodes[k]) == 0;
+            let kept: Vec<usize> = (0..nodes.len()).filter(named).collect();
+            if kept.is_empty() {
+                return Err(Error::Data("no node would be left".into()));
+            }
+            if kept.len() < nodes.len() {
+                part = part.restricted(&kept);
+                nodes = kept.into_iter().map(|k| nodes[k]).collect();
+            }
+        }
+        part = part.without_unused_features();
+        if self.listing.by_names {
+            part = part.ordered_by_names();
+            if let Some(places) = &part.places {
+                nodes = places.iter().map(|&place| nodes[place]).collect();
+            }
+        }
+        Ok(Rest { dataset: part, nodes })
     }
 
     /// Where the source lists features, those that no node has are not in it.
     fn without_unused_features(self) -> Dataset {
-        let Some(names) = self.feature_names().filter(|_| self.features_as_they_came) else {
+        let Some(names) = self.feature_names().filter(|_| self.listing.features_as_they_came)
+        else {
             return self;
         };
         let mut used = vec![false; names.len()];
@@ -89,12 +133,12 @@ mod tests {
 
     #[test]
     fn everything_about_a_node_goes_with_it() {
-        let rest = dataset(true).without_nodes(&[0]).unwrap();
+        let rest = dataset(true).without_nodes(&[0]).unwrap().dataset;
         assert_eq!((rest.nodes(), rest.graph().edges()), (2, 1));
         assert_eq!(rest.labels().classes(), ["b"]);
         assert_eq!(rest.feature_names().unwrap(), ["y"], "only the node had x");
         assert!(rest.node_ids().is_none());
-        let rest = dataset(false).without_nodes(&[0]).unwrap();
+        let rest = dataset(false).without_nodes(&[0]).unwrap().dataset;
         assert_eq!(rest.feature_names().unwrap(), ["x", "y"], "a table has the column anyway");
         assert!(dataset(true).without_nodes(&[3]).is_err());
         assert!(dataset(true).without_nodes(&[2, 0, 1]).is_err());
@@ -103,7 +147,7 @@ mod tests {
     #[test]
     fn a_dataset_without_an_edge_has_another_fingerprint() {
         let data = dataset(true);
-        let rest = data.without_edges(&[(1, 2)].into(), None).unwrap();
+        let rest = data.without_edges(&[(None, [(1, 2)].into())]).unwrap().dataset;
         assert_eq!(rest.graph().edges(), 1);
         assert_ne!(rest.source_fingerprint(), data.source_fingerprint());
         assert_eq!(rest.labels(), data.labels());

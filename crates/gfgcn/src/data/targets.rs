@@ -147,6 +147,15 @@ impl Targets {
         })
     }
 
+    /// Bytes of memory, about.
+    pub(crate) fn memory(&self) -> u64 {
+        match self {
+            Targets::Classes(labels) => 8 * labels.len() as u64,
+            Targets::Sets(sets) => sets.memory(),
+            Targets::Values(values) => values.memory(),
+        }
+    }
+
     /// Whether a node has the same class, labels or values in both.
     pub(crate) fn is_same(&self, other: &Targets, node: usize) -> bool {
         match (self, other) {

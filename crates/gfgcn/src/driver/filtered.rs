@@ -5,7 +5,7 @@ use crate::design::Design;
 use crate::device::ResidentRows;
 use crate::error::Result;
 use crate::filter::Propagated;
-use crate::linalg::multiply_transposed;
+use crate::linalg::{multiply, multiply_transposed};
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -83,7 +83,7 @@ impl PartialEq for Filtered {
             let two: &Arc<Propagated<f32>> = two;
             a == b && (Arc::ptr_eq(one, two) || one.to_native() == two.to_native())
         };
-        self.nodes() == other.nodes()
+        self.rows() == other.rows()
             && self.present().len() == other.present().len()
             && self.present().iter().zip(other.present()).all(same)
     }
@@ -188,6 +188,33 @@ impl Filtered {
         Ok(Matrix::stacked(&parts.collect::<Result<Vec<_>>>()?))
     }
 
+    /// F B for B with as many rows as there are columns, a panel of columns of F at a time.
+    pub(crate) fn times(&self, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+        let mut total = Matrix::zeros(self.rows(), b.cols());
+        for panel in self.panels() {
+            let own = b.select_rows(&panel.clone().collect::<Vec<usize>>());
+            total.add_scaled(1.0, &multiply(&self.columns(panel), &own, context)?);
+        }
+        Ok(total)
+    }
+
+    /// F_j · x for some nodes j and a row x as wide as these.
+    pub(crate) fn times_row(&self, nodes: &[usize], x: &[f64]) -> Vec<f64> {
+        let product = |&node: &usize| {
+            let row = self.rows.position(node);
+            let (mut first, mut sum) = (0, 0.0);
+            for (channel, scale) in self.present() {
+                for piece in channel.row(row) {
+                    let pairs = piece.iter().zip(&x[first..]);
+                    sum += pairs.map(|(&value, x)| scale * f64::from(value) * x).sum::<f64>();
+                    first += piece.len();
+                }
+            }
+            sum
+        };
+        nodes.par_iter().map(product).collect()
+    }
+
     /// Ranges of columns, so many that they fit in memory in double precision.
     pub(crate) fn panels(&self) -> impl Iterator<Item = Range<usize>> {
         let columns = self.cols();
@@ -215,38 +242,15 @@ impl Filtered {
         self.present().iter().map(|(channel, _)| channel.to_native())
     }
 
-    /// Those of a design, one matrix per channel, as [`Filtered::channels`] gives them.
-    pub(crate) fn from_channels(design: &Design, channels: Vec<Matrix<f32>>, rows: Rows) -> Self {
+    /// Those of a design on all nodes, one matrix per channel, as [`Filtered::channels`] gives them.
+    pub(crate) fn from_channels(design: &Design, channels: Vec<Matrix<f32>>) -> Self {
         let scales = design.channels().iter().map(|channel| channel.weight.sqrt());
         let channels = channels.into_iter().map(|channel| Arc::new(Propagated::whole(channel)));
-        Filtered::here(channels.zip(scales).collect(), Arc::new(rows))
+        Filtered::here(channels.zip(scales).collect(), Arc::new(Rows::All))
     }
 
-    /// The nodes whose rows these are, in increasing order; `None` if they are all nodes of the graph.
-    pub(crate) fn nodes(&self) -> Option<&[usize]> {
-        match &*self.rows {
-            Rows::All => None,
-            Rows::Some { nodes, .. } => Some(nodes),
-        }
-    }
-
-    /// The row of a node, if it is there.
-    pub(crate) fn row_of(&self, node: usize) -> Option<usize> {
-        match &*self.rows {
-            Rows::All => Some(node),
-            Rows::Some { position, .. } => {
-                Some(position[node] as usize).filter(|_| position[node] != u32::MAX)
-            }
-        }
-    }
-
-    /// The rows of some nodes of a design, each from a row of one of several parts.
-    pub(crate) fn joined(
-        design: &Design,
-        parts: &[&Filtered],
-        rows: &[(usize, usize)],
-        nodes: Rows,
-    ) -> Self {
+    /// The rows of all nodes of a design, each from a row of one of several parts.
+    pub(crate) fn joined(design: &Design, parts: &[&Filtered], rows: &[(usize, usize)]) -> Self {
         let channel = |k: usize| {
             let columns = parts[0].present()[k].0.cols();
             let mut out = Matrix::zeros(rows.len(), columns);
@@ -261,7 +265,7 @@ impl Filtered {
             out
         };
         let channels = (0..design.channels().len()).map(channel).collect();
-        Filtered::from_channels(design, channels, nodes)
+        Filtered::from_channels(design, channels)
     }
 
     /// Whether all values are finite.

@@ -10,12 +10,14 @@
 //! ```
 //!
 //! so every view adds up to the score. A member whose kernel is not linear compares whole rows with those of training nodes;
-//! in these views it is one term. A described model that keeps its training also has the sum over its
+//! in these views it is one term. A model that keeps its training also has the sum over its
 //! [labelled nodes](View::Labelled), whatever its kernel.
 
+mod influence;
 mod labelled;
 mod terms;
 
+pub use influence::Influence;
 pub use terms::Cause;
 
 use crate::calibration::Calibration;
@@ -29,8 +31,12 @@ use crate::graph::Graph;
 use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::{Member, Model};
+use crate::training::Training;
 use labelled::Labelled;
 use terms::Terms;
+
+/// What the terms of labelled nodes may lack of a score, as a share of their sizes.
+const ROUNDING: f64 = 1e-7;
 
 /// Why the scores of a node, or the mean scores of several, are what they are.
 #[derive(Clone, Debug)]
@@ -60,8 +66,8 @@ pub enum View {
     Features,
     /// The nodes of the graph whose features these are.
     Nodes,
-    /// The labelled nodes that were learnt from. Only of a model that is described, not searched for, [keeps its
-    /// training](crate::training) and does not know nodes by their links.
+    /// The labelled nodes that were learnt from. Only of a model that [keeps its training](crate::training); of one that was searched
+    /// for, or knows nodes by their links, only on the data it was trained on.
     Labelled,
 }
 
@@ -149,9 +155,35 @@ impl Model {
         nodes: &[usize],
         context: &Context,
     ) -> Result<Reasons> {
+        Explainer::new(self, dataset).mean(nodes, context)
+    }
+}
+
+/// Explains several scores by the same data: what is known of the labelled nodes is found out once.
+pub struct Explainer<'a> {
+    model: &'a Model,
+    dataset: &'a Dataset,
+    training: Option<&'a Training>,
+    /// Of each member, as soon as it was needed.
+    labelled: Vec<Labelled>,
+}
+
+impl<'a> Explainer<'a> {
+    /// Of a model on some data.
+    pub fn new(model: &'a Model, dataset: &'a Dataset) -> Self {
+        let training = labelled::training_of(model, dataset);
+        Explainer { model, dataset, training, labelled: Vec::new() }
+    }
+
+    /// As [`Model::explain_mean`].
+    ///
+    /// # Errors
+    /// As [`Model::explain`].
+    pub fn mean(&mut self, nodes: &[usize], context: &Context) -> Result<Reasons> {
         if nodes.is_empty() {
             return Err(Error::Data("there is no node to explain".into()));
         }
+        let Explainer { model, dataset, training, labelled } = self;
         nodes.iter().try_for_each(|&node| dataset.check_node(node))?;
         let mut nodes = nodes.to_vec();
         nodes.sort_unstable();
@@ -160,18 +192,21 @@ impl Model {
         context.run(|| {
             let _lease = context.memory().reserve(
                 "explaining",
-                self.explaining_memory(dataset),
+                model.explaining_memory(dataset),
                 "use a machine with more memory",
             )?;
-            let mut reasons = Reasons::nothing(self, dataset.nodes());
-            let labelled = Labelled::of(self, context)?;
-            let notes = self.with_members(dataset, context, |k, member, graph, features| {
+            let mut reasons = Reasons::nothing(model, dataset.nodes());
+            let notes = model.with_members(dataset, context, |k, member, graph, features| {
                 let row = reasons.add(k, member, graph, features, nodes, context)?;
-                if let Some(labelled) = &labelled {
-                    reasons.add_labelled(labelled, &row, context)?;
+                let Some(training) = training else { return Ok(()) };
+                if labelled.len() == k {
+                    labelled.push(Labelled::new(training, (k, member), graph, features, context)?);
                 }
+                let terms = labelled[k].terms(row, context)?;
+                reasons.add_labelled(&training.training_nodes(), terms);
                 Ok(())
             })?;
+            reasons.settle_labelled();
             Ok(Reasons { notes, ..reasons })
         })
     }
@@ -272,17 +307,26 @@ impl Reasons {
         Ok(similar)
     }
 
-    fn add_labelled(
-        &mut self,
-        labelled: &Labelled,
-        row: &Matrix<f64>,
-        context: &Context,
-    ) -> Result<()> {
-        let terms = labelled.terms(row, context)?;
-        let nodes = labelled.nodes.iter().enumerate();
-        let terms = nodes.map(|(j, &node)| (Cause::Labelled(node), terms.row(j).to_vec()));
-        self.labelled = Some(terms.collect());
-        Ok(())
+    /// Adds the terms of a member, labelled nodes × targets.
+    fn add_labelled(&mut self, nodes: &[usize], terms: Matrix<f64>) {
+        let all = self.labelled.get_or_insert_with(|| {
+            let nothing = vec![0.0; terms.cols()];
+            nodes.iter().map(|&node| (Cause::Labelled(node), nothing.clone())).collect()
+        });
+        all.iter_mut().enumerate().for_each(|(j, (_, sum))| add(sum, terms.row(j)));
+    }
+
+    /// Terms of labelled nodes are known up to rounding, which their sum may be small beside: what it lacks is theirs by size.
+    fn settle_labelled(&mut self) {
+        let Some(terms) = &mut self.labelled else { return };
+        for (t, score) in self.scores.iter().enumerate() {
+            let size: f64 = terms.iter().map(|(_, term)| term[t].abs()).sum();
+            let sum: f64 = terms.iter().map(|(_, term)| term[t]).sum();
+            let lacking = score - self.constants[t] - sum;
+            if lacking.abs() <= ROUNDING * size {
+                terms.iter_mut().for_each(|(_, term)| term[t] += lacking * term[t].abs() / size);
+            }
+        }
     }
 
     /// Adds the terms of a channel with weights W; their sum. Its filtered features go to the end of `row`.

@@ -61,13 +61,32 @@ pub fn write_atomically(
     content: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<()> {
     check_absent(path, overwrite)?;
-    let failed = |source: io::Error| Error::Write { path: path.to_owned(), source };
-    let temporary = temporary_beside(path).map_err(failed)?;
+    let temporary = temporary_beside(path).map_err(failed(path))?;
     let mut writer = BufWriter::new(temporary.as_file());
-    content(&mut writer).and_then(|()| writer.flush()).map_err(failed)?;
+    content(&mut writer).and_then(|()| writer.flush()).map_err(failed(path))?;
     drop(writer);
-    temporary.as_file().sync_all().map_err(failed)?;
-    temporary.persist(path, overwrite).map_err(failed)
+    temporary.as_file().sync_all().map_err(failed(path))?;
+    temporary.persist(path, overwrite).map_err(failed(path))
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
+    move |source| Error::Write { path: path.to_owned(), source }
+}
+
+/// Writes several files that belong together, each as [`write_atomically`] does: all of them are complete before the first is
+/// renamed to its place, and they are renamed one after the other, in this order.
+pub fn write_together(files: &[(&Path, &[u8])], overwrite: bool) -> Result<()> {
+    let mut complete = Vec::with_capacity(files.len());
+    for &(path, content) in files {
+        check_absent(path, overwrite)?;
+        let temporary = temporary_beside(path).map_err(failed(path))?;
+        let written = temporary.as_file().write_all(content);
+        written.and_then(|()| temporary.as_file().sync_all()).map_err(failed(path))?;
+        complete.push((path, temporary));
+    }
+    complete
+        .into_iter()
+        .try_for_each(|(path, temporary)| temporary.persist(path, overwrite).map_err(failed(path)))
 }
 
 /// The folder that a path is in.

@@ -3,6 +3,7 @@
 use super::csr::Csr;
 use super::directed::Relation;
 use super::{Graph, MAX_NODES};
+use crate::data::order_of_names;
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 
@@ -39,19 +40,21 @@ impl Graph {
         if let Some((from, to)) = edges.iter().filter(|edge| !there.contains(edge)).min() {
             return Err(Error::Data(format!("there is no edge from node {from} to node {to}")));
         }
+        // A relation whose directions even out has arcs all the same.
+        let directed = self.has_directions();
         if self.relations.is_empty() {
-            return self.without(edges);
+            return self.without(edges, directed);
         }
         let mut relations = Vec::with_capacity(self.relations.len());
         for other in &self.relations {
             let graph = match concerned(other) {
-                true => other.graph.without(edges)?,
+                true => other.graph.without(edges, directed)?,
                 false => other.graph.clone(),
             };
             relations.push((other.name.clone(), graph));
         }
         let graphs: Vec<&Graph> = relations.iter().map(|(_, graph)| graph).collect();
-        let whole = Graph::of_arcs(self.nodes(), self.is_directed(), &graphs)?;
+        let whole = Graph::of_arcs(self.nodes(), directed, &graphs)?;
         whole.with_relations(relations)
     }
 
@@ -65,9 +68,9 @@ impl Graph {
         edges.iter().filter(has).copied()
     }
 
-    /// Without those of some edges that are there; relations aside.
-    fn without(&self, edges: &EdgeSet) -> Result<Graph> {
-        if self.is_directed() {
+    /// Without those of some edges that are there, each in its direction or in both; relations aside.
+    fn without(&self, edges: &EdgeSet, directed: bool) -> Result<Graph> {
+        if directed {
             let kept =
                 self.arc_list().filter(|&(from, to, _)| !edges.contains(&(from as u32, to as u32)));
             return Graph::from_weighted_arcs(self.nodes(), true, kept);
@@ -96,6 +99,27 @@ impl Graph {
             false => Graph::from_edges(nodes, &ends, Some(&weights))?,
         };
         Ok(built.0)
+    }
+
+    /// Without relations that have no edge, and with the others in the order of their names, where they stood in it.
+    #[must_use]
+    pub(crate) fn without_empty_relations(mut self) -> Graph {
+        let names = |graph: &Graph| -> Vec<String> {
+            graph.relations.iter().map(|relation| relation.name.clone()).collect()
+        };
+        let by_names = order_of_names(&names(&self)).is_sorted();
+        self.relations.retain(|relation| relation.graph.edges() > 0);
+        if by_names {
+            let order = order_of_names(&names(&self));
+            self.relations = order.into_iter().map(|k| self.relations[k].clone()).collect();
+        }
+        self
+    }
+
+    /// Whether the direction of an edge says something, here and in each relation: what is computed in which way.
+    pub(crate) fn directions(&self) -> Vec<bool> {
+        let relations = self.relations.iter().map(|relation| relation.graph.is_directed());
+        std::iter::once(self.is_directed()).chain(relations).collect()
     }
 
     /// With directions only where they still say something: those of a part of a directed graph may even out.
@@ -165,6 +189,20 @@ mod tests {
         assert_eq!((rest.edges(), rest.relation("likes").unwrap().edges()), (1, 1));
         assert!(whole.without_edges(&[(1, 2)].into(), Some("cites")).is_err());
         assert!(whole.without_edges(&[(1, 2)].into(), Some("hates")).is_err());
+    }
+
+    #[test]
+    fn an_arc_of_a_relation_that_evens_out_goes_by_itself() {
+        let graph = |arcs: &[(u32, u32)]| Graph::from_arcs(3, arcs, None).unwrap().0;
+        let (even, uneven) = (graph(&[(0, 1), (1, 0)]), graph(&[(1, 2)]));
+        assert!(!even.is_directed() && uneven.is_directed());
+        let parts = vec![("cites".to_owned(), even), ("likes".to_owned(), uneven)];
+        let whole = graph(&[(0, 1), (1, 0), (1, 2)]).with_relations(parts).unwrap();
+        let rest = whole.without_edges(&[(0, 1)].into(), Some("cites")).unwrap();
+        assert_eq!(rest.relation("cites").unwrap().arc_list().collect::<Vec<_>>(), [(1, 0, 1.0)]);
+        assert_eq!(rest.directions(), [true, true, true]);
+        let rest = rest.without_edges(&[(1, 2)].into(), None).unwrap().without_empty_relations();
+        assert_eq!((rest.relations().len(), rest.directions()), (1, vec![true, true]));
     }
 
     #[test]

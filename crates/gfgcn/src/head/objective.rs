@@ -86,6 +86,23 @@ impl ClassWeights {
     }
 }
 
+impl Objective {
+    /// The same of data that only have these classes: without the weights of others.
+    pub(crate) fn among(&self, classes: &[String]) -> Self {
+        let class_weights = match &self.class_weights {
+            ClassWeights::Given(given) => {
+                let there = given.iter().filter(|(name, _)| classes.contains(name));
+                match there.cloned().collect::<Vec<(String, f64)>>() {
+                    none if none.is_empty() => ClassWeights::Equal,
+                    there => ClassWeights::Given(there),
+                }
+            }
+            other => other.clone(),
+        };
+        Objective { class_weights, ..self.clone() }
+    }
+}
+
 fn balanced(labels: &Labels, train: &[usize]) -> Vec<f64> {
     let mut counts = vec![0usize; labels.classes().len()];
     train.iter().filter_map(|&n| labels.get(n)).for_each(|class| counts[class as usize] += 1);
@@ -187,6 +204,18 @@ mod tests {
         assert!(nan.of(&targets(), &[0]).is_err());
         let sets = crate::data::LabelSets::from_names(&[Some(vec!["a"])]).into();
         assert!(ClassWeights::Balanced.of(&sets, &[0]).unwrap_err().to_string().contains("sets"));
+    }
+
+    #[test]
+    fn weights_of_classes_that_are_gone_go_with_them() {
+        let objective = |text: &str| Objective {
+            class_weights: text.parse().unwrap(),
+            ..Objective::by(Metric::MacroF1)
+        };
+        let left = ["a".to_owned(), "c".to_owned()];
+        assert_eq!(objective("b=2,c=3").among(&left), objective("c=3"));
+        assert_eq!(objective("b=2").among(&left), objective("equal"));
+        assert_eq!(objective("balanced").among(&left), objective("balanced"));
     }
 
     #[test]

@@ -156,6 +156,16 @@ impl Matrix<f64> {
         means
     }
 
+    /// Divides each column by a scale and rounds to single precision, in which landmarks are stored: coefficients of landmarks that
+    /// are nearly alike are large, and would not fit other rows.
+    pub(crate) fn divide_columns_as_stored(&mut self, scale: Option<&[f64]>) {
+        for i in 0..self.rows {
+            for (j, value) in self.row_mut(i).iter_mut().enumerate() {
+                *value = f64::from((*value / scale.map_or(1.0, |scale| scale[j])) as f32);
+            }
+        }
+    }
+
     /// Adds `factor` times a vector to every row.
     pub fn add_to_rows(&mut self, factor: f64, vector: &[f64]) {
         for i in 0..self.rows {

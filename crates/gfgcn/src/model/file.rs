@@ -31,7 +31,7 @@ pub(crate) const SAVING: u64 = 3;
 const LOADING: u64 = 5;
 
 /// The version of the file's layout. Files of another one are refused, not guessed at.
-const SCHEMA: u32 = 6;
+const SCHEMA: u32 = 7;
 /// The key of the header in the metadata.
 const KEY: &str = "gfgcn";
 
@@ -68,12 +68,21 @@ impl Model {
     /// # Errors
     /// A file that is there, that cannot be written, or too little memory to write it from.
     pub fn save(&self, path: &Path, overwrite: bool) -> Result<()> {
+        let bytes = self.to_file().map_err(|error| error.in_file(path))?;
+        write_atomically(path, overwrite, |file| file.write_all(&bytes))
+    }
+
+    /// The bytes of the model file, if there is memory for them.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn to_file(&self) -> Result<Vec<u8>> {
         let predictors = self.members.iter().map(|member| member.predictor.memory());
         let kept = self.training.as_ref().map_or(0, Training::memory);
-        let needed = (SAVING - 1) * (predictors.sum::<u64>() + kept);
-        check_memory("saving the model", needed).map_err(|error| error.in_file(path))?;
-        let bytes = self.to_bytes();
-        write_atomically(path, overwrite, |file| file.write_all(&bytes))
+        let misfits = 8 * self.calibration.misfits.iter().map(Vec::len).sum::<usize>() as u64;
+        let needed = (SAVING - 1) * (predictors.sum::<u64>() + kept + misfits);
+        check_memory("saving the model", needed)?;
+        Ok(self.to_bytes())
     }
 
     /// Reads a model.
@@ -149,15 +158,15 @@ impl Model {
         };
         let members = header.members.into_iter().enumerate().map(member);
         let members: Result<Vec<Member>, String> = members.collect();
+        let members = members.map_err(|why| damaged(&why))?;
+        let training = |training: TrainingHeader| {
+            read_training(training, &header.known, &header.head, members.len(), &tensors)
+        };
         let model = Model {
-            members: members.map_err(|why| damaged(&why))?,
             calibration: read_calibration(header.link, &header.head, &tensors)
                 .map_err(|why| damaged(&why))?,
-            training: header
-                .training
-                .map(|training| read_training(training, &header.known, &header.head, &tensors))
-                .transpose()
-                .map_err(|why| damaged(&why))?,
+            training: header.training.map(training).transpose().map_err(|why| damaged(&why))?,
+            members,
             head: header.head,
             known: header.known,
             provenance: header.provenance,
@@ -272,7 +281,7 @@ fn read_calibration(
 ) -> Result<Calibration, String> {
     let fits = match (&link, head) {
         (Link::Softmax { sharpness, bend }, Head::Classes { .. }) => {
-            *sharpness >= 0.0 && *bend >= 0.0 && (sharpness + bend).is_finite()
+            *sharpness >= 0.0 && (sharpness + bend).is_finite()
         }
         (Link::Sigmoids { labels }, Head::Sets { names, .. }) => {
             let fine = |s: &Sigmoid| s.slope >= 0.0 && (s.slope + s.offset).is_finite();

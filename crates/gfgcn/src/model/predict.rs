@@ -75,6 +75,16 @@ impl Predictions {
         &self.classes()[self.class(node) as usize]
     }
 
+    /// The nodes that are predicted to be in a class or to have a label, by its position; of values all of them.
+    pub fn nodes_of(&self, class: usize) -> Vec<usize> {
+        let belongs = |&node: &usize| match self.kind() {
+            TargetKind::Classes => self.class(node) as usize == class,
+            TargetKind::Sets => self.labels(node).contains(&(class as u32)),
+            TargetKind::Values => true,
+        };
+        (0..self.nodes()).filter(belongs).collect()
+    }
+
     /// The predicted labels of a node, positions in [`Predictions::classes`] in increasing order: those whose score is above
     /// the [threshold](Head::Sets). None where classes or values are predicted.
     pub fn labels(&self, node: usize) -> Vec<u32> {

@@ -7,6 +7,7 @@ mod left_out;
 mod on_device;
 mod path;
 mod problem;
+mod representers;
 mod select;
 mod weights;
 
@@ -14,6 +15,7 @@ pub(crate) use path::LEFT_OUT_AT_A_TIME;
 pub use path::{RidgePath, Solution};
 pub use problem::Problem;
 pub(crate) use problem::factorise;
+pub(crate) use representers::{correct_representers, factorise_landmarks};
 pub use select::{Candidate, Selection, penalty_grid};
 pub(crate) use select::{PENALTIES, best, no_usable_penalty};
 pub(crate) use weights::{Scaling, column_means, scaled_rows};

@@ -3,7 +3,7 @@
 use super::rows::{Renewal, Renewed, Stale};
 use super::{Check, Recipe, Taught, Training};
 use crate::context::Context;
-use crate::data::{Dataset, Targets};
+use crate::data::{Dataset, Rest, Targets};
 use crate::error::{Error, Result};
 use crate::graph::EdgeSet;
 use crate::model::Model;
@@ -53,7 +53,7 @@ pub struct Changes {
 }
 
 impl Relearnt {
-    /// Trains from scratch on what there is now, and says whether that gives [the same model](Model::is_same_as). A model that
+    /// Trains from scratch on what there is now, and says whether that gives the same model. A model that
     /// is searched for was trained from scratch, and is not searched for once more.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Relearnt {
             return Ok(Check::FromScratch);
         }
         let scratch = training.recipe.fit(&self.dataset, &training.split()?, context)?;
-        match scratch.is_same_as(&self.model) {
+        match scratch == self.model {
             true => Ok(Check::Identical),
             false => Err(Error::Data(
                 "the result is not the model that training from scratch gives; this is a defect of gfgcn, please report it"
@@ -111,12 +111,11 @@ impl Model {
             }
         }
         let (before, stale) = (data.before, data.stale);
-        let next = Next { dataset, targets, before, stale, forgotten: Vec::new() };
-        next.learn(training, changes, context)
+        Next { dataset, targets, before, stale }.learn(training, changes, context)
     }
 
     /// The model without some labels, nodes or edges, as if they had never been there. `dataset` is what the model was trained
-    /// on; labels in it are not looked at.
+    /// on, its nodes in any order if they have ids; labels in it are not looked at.
     ///
     /// # Errors
     /// A model that does not [keep its training](crate::training), other data, something to forget that is not there, nothing
@@ -128,9 +127,8 @@ impl Model {
         context: &Context,
     ) -> Result<Relearnt> {
         let training = self.kept_training()?;
-        training.check_source(dataset)?;
-        let targets = training.targets();
-        let everyone = || (0..dataset.nodes()).map(Some).collect();
+        let Matched { before, stale, .. } = training.same_data(self, dataset)?;
+        let targets = training.targets().arranged(before.iter().copied());
         match removal {
             Removal::Labels(nodes) => {
                 let mut stays: Vec<bool> =
@@ -150,58 +148,27 @@ impl Model {
                 let rest: Vec<usize> = (0..stays.len()).filter(|&node| stays[node]).collect();
                 let changes = Changes { labels_removed: removed, ..Changes::default() };
                 let targets = targets.only(&rest);
-                let next = Next {
-                    dataset,
-                    targets,
-                    before: everyone(),
-                    stale: Stale::Nothing,
-                    forgotten: nodes.clone(),
-                };
-                next.learn(training, changes, context)
+                Next { dataset, targets, before, stale }.learn(training, changes, context)
             }
             Removal::Nodes(nodes) => {
                 let rest = dataset.without_nodes(nodes)?;
-                let mut gone = vec![false; dataset.nodes()];
-                nodes.iter().for_each(|&node| gone[node] = true);
-                let kept: Vec<usize> = (0..dataset.nodes()).filter(|&node| !gone[node]).collect();
+                let mut gone = vec![true; dataset.nodes()];
+                rest.nodes.iter().for_each(|&node| gone[node] = false);
                 let lost = |&node: &usize| {
-                    dataset.graph().neighbours(kept[node]).iter().any(|&other| gone[other as usize])
+                    let neighbours = dataset.graph().neighbours(rest.nodes[node]);
+                    neighbours.iter().any(|&other| gone[other as usize])
                 };
-                let changed: Vec<usize> = (0..kept.len()).filter(lost).collect();
-                let targets = targets.select(&kept);
-                let changes = Changes {
-                    labels_removed: training.nodes.len() - targets.known().len(),
-                    nodes_removed: dataset.nodes() - kept.len(),
-                    nodes_changed: changed.len(),
-                    ..Changes::default()
-                };
-                let before: Vec<Option<usize>> = kept.into_iter().map(Some).collect();
-                let stale = match rest.features().cols() == dataset.features().cols() {
-                    true => Stale::At(changed),
-                    false => Stale::Everything,
-                };
-                let next = Next { dataset: &rest, targets, before, stale, forgotten: Vec::new() };
-                next.learn(training, changes, context)
+                let changed = (0..rest.nodes.len()).filter(lost).collect();
+                Left { dataset, rest, changed, targets, before, stale }.learn(training, context)
             }
             Removal::Edges(edges) => {
-                let mut rest = dataset.clone();
-                let mut changed = Vec::new();
-                for (relation, edges) in edges {
-                    rest = rest.without_edges(edges, relation.as_deref())?;
-                    changed.extend(edges.iter().flat_map(|&(from, to)| [from, to]));
-                }
-                changed.sort_unstable();
-                changed.dedup();
-                let changed: Vec<usize> = changed.into_iter().map(|node| node as usize).collect();
-                let changes = Changes { nodes_changed: changed.len(), ..Changes::default() };
-                let next = Next {
-                    dataset: &rest,
-                    targets,
-                    before: everyone(),
-                    stale: Stale::At(changed),
-                    forgotten: Vec::new(),
-                };
-                next.learn(training, changes, context)
+                let rest = dataset.without_edges(edges)?;
+                let mut cut = vec![false; dataset.nodes()];
+                let ends = edges.iter().flat_map(|(_, edges)| edges).flat_map(|&(a, b)| [a, b]);
+                ends.for_each(|node| cut[node as usize] = true);
+                let lost = |&node: &usize| cut[rest.nodes[node]];
+                let changed = (0..rest.nodes.len()).filter(lost).collect();
+                Left { dataset, rest, changed, targets, before, stale }.learn(training, context)
             }
         }
     }
@@ -231,8 +198,23 @@ struct Matched {
 }
 
 impl Training {
-    /// Refuses other data than those that were trained on.
-    pub(super) fn check_source(&self, dataset: &Dataset) -> Result<()> {
+    /// Refuses other data than those that were trained on, in whatever order their nodes come.
+    fn same_data(&self, model: &Model, dataset: &Dataset) -> Result<Matched> {
+        let other = match self.check_source(dataset) {
+            Ok(()) => return self.matched_to(model, dataset),
+            Err(other) => other,
+        };
+        let ids = dataset.node_ids().zip(self.node_ids.as_ref());
+        if ids.is_none_or(|(given, known)| given.len() != known.len()) {
+            return Err(other);
+        }
+        let Ok(matched) = self.matched_to(model, dataset) else { return Err(other) };
+        let same = matched.changed == 0 && matched.before.iter().all(Option::is_some);
+        if same { Ok(matched) } else { Err(other) }
+    }
+
+    /// Refuses other data than those that were trained on, or the same in another order.
+    pub(crate) fn check_source(&self, dataset: &Dataset) -> Result<()> {
         let same = dataset.source_fingerprint() == self.fingerprint
             && dataset.node_ids() == self.node_ids.as_deref();
         same.then_some(()).ok_or_else(|| {
@@ -292,8 +274,11 @@ impl Training {
         let same_columns = dataset.features().cols() == model.features()
             && dataset.feature_names() == model.feature_names()
             && dataset.graph().has_directions() == model.is_directed();
+        // Directions of one relation may even out, which nobody remembers.
+        let one_way = dataset.graph().has_directions() && !dataset.graph().relations().is_empty();
+        let in_order = before.iter().flatten().is_sorted();
         let count = changed.len();
-        let stale = match same_columns {
+        let stale = match same_columns && !one_way && in_order {
             true => Stale::At(changed),
             false => Stale::Everything,
         };
@@ -309,8 +294,43 @@ struct Next<'d> {
     /// The number that each node had.
     before: Vec<Option<usize>>,
     stale: Stale,
-    /// Nodes whose labels are forgotten: their rows are not kept either.
-    forgotten: Vec<usize>,
+}
+
+/// What is left of data that were trained on.
+struct Left<'d> {
+    dataset: &'d Dataset,
+    rest: Rest,
+    /// Nodes of the rest that have lost neighbours.
+    changed: Vec<usize>,
+    /// What was known of the dataset's nodes, and the number that each had in the training.
+    targets: Targets,
+    before: Vec<Option<usize>>,
+    stale: Stale,
+}
+
+impl Left<'_> {
+    fn learn(self, training: &Training, context: &Context) -> Result<Relearnt> {
+        let Left { dataset, rest: Rest { dataset: rest, nodes }, changed, targets, before, stale } =
+            self;
+        let targets = targets.select(&nodes);
+        let changes = Changes {
+            labels_removed: training.nodes.len() - targets.known().len(),
+            nodes_removed: dataset.nodes() - nodes.len(),
+            nodes_changed: changed.len(),
+            ..Changes::default()
+        };
+        // Other columns, another order of neighbours and other directions are computed in another way.
+        let alike = rest.features().cols() == dataset.features().cols()
+            && rest.feature_names() == dataset.feature_names()
+            && rest.graph().directions() == dataset.graph().directions()
+            && nodes.is_sorted();
+        let stale = match stale {
+            Stale::Nothing if alike => Stale::At(changed),
+            _ => Stale::Everything,
+        };
+        let before = nodes.iter().map(|&node| before[node]).collect();
+        Next { dataset: &rest, targets, before, stale }.learn(training, changes, context)
+    }
 }
 
 impl Next<'_> {
@@ -320,7 +340,7 @@ impl Next<'_> {
         mut changes: Changes,
         context: &Context,
     ) -> Result<Relearnt> {
-        let Next { dataset, targets, before, stale, forgotten } = self;
+        let Next { dataset, targets, before, stale } = self;
         let validates = |node: &usize| {
             before[*node].is_some_and(|old| training.validation.binary_search(&old).is_ok())
         };
@@ -337,10 +357,13 @@ impl Next<'_> {
         let same = matches!(stale, Stale::Nothing);
         let digests = same.then(|| training.digests.clone());
         let taught = Taught { dataset: dataset.clone(), split, digests };
-        let model = match (&training.recipe, &training.rows) {
+        let recipe = match dataset.targets() {
+            Targets::Classes(labels) => training.recipe.among(labels.classes()),
+            Targets::Sets(_) | Targets::Values(_) => training.recipe.clone(),
+        };
+        let model = match (&recipe, &training.rows) {
             (Recipe::Described(classifier), Some(kept)) => {
-                let (dataset, before, forgotten) = (&dataset, &before, &forgotten);
-                let renewal = Renewal { dataset, before, stale, forgotten };
+                let renewal = Renewal { dataset: &dataset, before: &before, stale };
                 let Renewed { rows, computed } = renewal.rows(classifier, kept, context)?;
                 changes.rows_computed = Some(computed);
                 taught.fit(classifier, rows, context)?

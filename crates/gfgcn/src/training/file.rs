@@ -3,11 +3,13 @@
 use super::{Recipe, Training};
 use crate::data::{LabelSets, Labels, Targets, Values};
 use crate::design::Channel;
-use crate::driver::{Filtered, Rows};
+use crate::driver::Filtered;
 use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::Known;
-use crate::model::tensors::{Tensor, has, read_digests, read_doubles, read_floats, read_numbers};
+use crate::model::tensors::{
+    Tensor, read_digests, read_doubles, read_floats, read_matrix, read_numbers,
+};
 use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +55,10 @@ fn channel(number: usize) -> String {
     format!("training.rows.{number}")
 }
 
+fn representers(member: usize) -> String {
+    format!("training.representers.{member}")
+}
+
 /// The tensors of a training.
 pub(crate) fn training_tensors(training: &Training) -> Vec<Tensor> {
     let numbers = |of: &str, numbers: &[usize]| Tensor::numbers(name(of), numbers.iter().copied());
@@ -80,19 +86,20 @@ pub(crate) fn training_tensors(training: &Training) -> Vec<Tensor> {
             tensors.push(Tensor::doubles(name("values"), vec![count, values.names().len()], &rows));
         }
     }
-    if let Some(nodes) = training.rows.as_ref().and_then(Filtered::nodes) {
-        tensors.push(numbers("row_nodes", nodes));
-    }
     let rows = training.rows.iter().flat_map(Filtered::channels).enumerate();
     tensors.extend(rows.map(|(k, rows)| Tensor::floats(channel(k), &rows)));
+    tensors.extend(training.representers.iter().enumerate().map(|(k, alpha)| {
+        Tensor::doubles(representers(k), vec![alpha.rows(), alpha.cols()], alpha.as_slice())
+    }));
     tensors
 }
 
-/// The training of a model that knows this and predicts this.
+/// The training of a model of so many members that knows this and predicts this.
 pub(crate) fn read_training(
     header: TrainingHeader,
     known: &Known,
     head: &Head,
+    members: usize,
     tensors: &SafeTensors<'_>,
 ) -> Result<Training, String> {
     let TrainingHeader { recipe, fingerprint, node_ids, targets } = header;
@@ -111,26 +118,23 @@ pub(crate) fn read_training(
     let rows = match &recipe {
         Recipe::Searched(_) => None,
         Recipe::Described(classifier) => {
-            let rows = match has(tensors, &name("row_nodes")) {
-                true => Rows::of(read_nodes(tensors, "row_nodes", known.nodes)?, known.nodes),
-                false => Rows::All,
-            };
-            let count = rows.some().unwrap_or(known.nodes);
             let read = |(k, part): (usize, &Channel)| {
                 let columns = known.columns(part.input);
-                read_floats(tensors, &channel(k), [Some(count), Some(columns)])
+                read_floats(tensors, &channel(k), [Some(known.nodes), Some(columns)])
             };
             let channels = classifier.design.channels().iter().enumerate().map(read);
             let channels = channels.collect::<Result<Vec<_>, String>>()?;
-            Some(Filtered::from_channels(&classifier.design, channels, rows))
+            Some(Filtered::from_channels(&classifier.design, channels))
         }
     };
-    if let Some(rows) = &rows
-        && let Some(node) = nodes.iter().find(|&&node| rows.row_of(node).is_none())
-    {
-        return Err(format!("there are no filtered features of node {node}"));
-    }
+    let of_members = match recipe {
+        Recipe::Described(_) => 0,
+        Recipe::Searched(_) => members,
+    };
+    let shape = [Some(nodes.len() - validation.len()), Some(head.columns())];
+    let alphas = (0..of_members).map(|k| read_matrix(tensors, &representers(k), shape));
     Ok(Training {
+        representers: alphas.collect::<Result<_, String>>()?,
         recipe,
         fingerprint,
         node_ids,

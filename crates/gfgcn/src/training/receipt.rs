@@ -2,6 +2,7 @@
 
 use super::{Changes, Relearnt, Removal};
 use crate::data::Dataset;
+use crate::error::Result;
 use crate::hex::hex;
 use crate::model::Model;
 use serde::Serialize;
@@ -90,10 +91,11 @@ pub struct State {
     pub training_nodes: usize,
 }
 
-impl From<&Model> for State {
-    fn from(model: &Model) -> Self {
+impl State {
+    /// That of a model, whose file has these bytes.
+    fn new(model: &Model, file: &[u8]) -> Self {
         State {
-            model_sha256: hex(&Sha256::digest(model.to_bytes())),
+            model_sha256: hex(&Sha256::digest(file)),
             data_fingerprint: model.provenance().fingerprint.clone(),
             nodes: model.nodes(),
             training_nodes: model.provenance().training_nodes,
@@ -102,7 +104,7 @@ impl From<&Model> for State {
 }
 
 /// What was removed from a model, what it was before and after, and how it was checked that the result is the model of
-/// what remains.
+/// what remains. It belongs to the model file whose hash is that of the state after, and says nothing about any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Receipt {
     /// By the names that the data have for it.
@@ -120,21 +122,27 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The receipt of a removal from a model that was trained on a dataset.
+    /// The receipt of a removal from a model that was trained on a dataset, and the file of the model that it belongs to.
+    ///
+    /// # Errors
+    /// Too little memory for the files of both models, one after the other.
     pub fn new(
         before: &Model,
         dataset: &Dataset,
         removal: &Removal,
         after: &Relearnt,
         check: Check,
-    ) -> Self {
-        Receipt {
+    ) -> Result<(Self, Vec<u8>)> {
+        let before = State::new(before, &before.to_file()?);
+        let file = after.model.to_file()?;
+        let receipt = Receipt {
             removed: Removed::new(removal, dataset),
             changes: after.changes,
-            before: State::from(before),
-            after: State::from(&after.model),
+            before,
+            after: State::new(&after.model, &file),
             check,
             how: check.sentence(),
-        }
+        };
+        Ok((receipt, file))
     }
 }

@@ -24,13 +24,10 @@ pub(super) enum Stale {
 
 /// A dataset whose rows are wanted, beside the rows that there were.
 pub(super) struct Renewal<'a> {
-    /// Rows of nodes of which something is known are needed.
     pub(super) dataset: &'a Dataset,
     /// The number that each node had, if it was there.
     pub(super) before: &'a [Option<usize>],
     pub(super) stale: Stale,
-    /// Nodes whose rows are not to be kept.
-    pub(super) forgotten: &'a [usize],
 }
 
 /// Rows of a changed graph.
@@ -41,8 +38,7 @@ pub(super) struct Renewed {
 }
 
 impl Renewal<'_> {
-    /// The rows, from those before as far as they are still right. Rows that were forgotten come back only where a node is
-    /// learnt from again.
+    /// The rows of all nodes, from those before as far as they are still right.
     pub(super) fn rows(
         self,
         classifier: &Classifier,
@@ -50,47 +46,33 @@ impl Renewal<'_> {
         context: &Context,
     ) -> Result<Renewed> {
         let (design, total) = (&classifier.design, self.dataset.nodes());
-        let mut forgotten = vec![false; total];
-        self.forgotten.iter().for_each(|&node| forgotten[node] = true);
-        let row_before = |node: usize| self.before[node].and_then(|before| kept.row_of(before));
-        let wanted = |&node: &usize| {
-            let is_new = self.before[node].is_none();
-            self.dataset.targets().is_known(node)
-                || (!forgotten[node] && (is_new || row_before(node).is_some()))
-        };
-        let wanted: Vec<usize> = (0..total).filter(wanted).collect();
         let reached = self.reached(design)?;
-        let is_fresh = |node: usize| reached[node] || row_before(node).is_none();
-        let computed: Vec<usize> = wanted.iter().copied().filter(|&node| is_fresh(node)).collect();
-        let same_nodes = total == self.before.len()
-            && wanted.iter().all(|&node| self.before[node] == Some(node))
-            && wanted.len() == kept.rows();
+        let is_fresh = |node: usize| reached[node] || self.before[node].is_none();
+        let computed: Vec<usize> = (0..total).filter(|&node| is_fresh(node)).collect();
+        let same_nodes = total == kept.rows()
+            && self.before.iter().enumerate().all(|(node, before)| *before == Some(node));
         if computed.is_empty() && same_nodes {
             return Ok(Renewed { rows: kept.clone(), computed: 0 });
         }
         let fresh = self.fresh(classifier, &computed, context)?;
-        let needed = 4 * (wanted.len() * kept.cols()) as u64;
+        if let Some(all) = fresh.as_ref().filter(|_| computed.len() == total) {
+            return Ok(Renewed { rows: all.clone(), computed: total });
+        }
+        let needed = 4 * (total * kept.cols()) as u64;
         let remedy = "use a machine with more memory";
         let _lease = context.memory().reserve("keeping the filtered features", needed, remedy)?;
-        let mut parts = vec![kept];
-        parts.extend(&fresh);
-        // Where everything is computed, the columns may be others.
-        if computed.len() == wanted.len() {
-            parts.rotate_right(1);
-        }
-        let fresh_part = usize::from(computed.len() != wanted.len());
         let mut next = 0;
-        let row = |&node: &usize| match is_fresh(node) {
-            true => {
+        let row = |node: usize| match self.before[node].filter(|_| !is_fresh(node)) {
+            Some(before) => (0, before),
+            None => {
                 next += 1;
-                (fresh_part, next - 1)
+                (1, next - 1)
             }
-            false => (0, row_before(node).expect("it was kept")),
         };
-        let rows: Vec<(usize, usize)> = wanted.iter().map(row).collect();
-        let computed = computed.len();
-        let nodes = if wanted.len() == total { Rows::All } else { Rows::of(wanted, total) };
-        Ok(Renewed { rows: Filtered::joined(design, &parts, &rows, nodes), computed })
+        let rows: Vec<(usize, usize)> = (0..total).map(row).collect();
+        let parts: Vec<&Filtered> = std::iter::once(kept).chain(&fresh).collect();
+        let rows = Filtered::joined(design, &parts, &rows);
+        Ok(Renewed { rows, computed: computed.len() })
     }
 
     /// Whether the change reaches each node.
@@ -136,7 +118,10 @@ impl Renewal<'_> {
                 return classifier.filter(&self.dataset.select(&part), rows, context).map(Some);
             }
         }
-        let rows = Rows::of(nodes.to_vec(), self.dataset.nodes());
+        let rows = match nodes.len() == self.dataset.nodes() {
+            true => Rows::All,
+            false => Rows::of(nodes.to_vec(), self.dataset.nodes()),
+        };
         classifier.filter(self.dataset, rows, context).map(Some)
     }
 }

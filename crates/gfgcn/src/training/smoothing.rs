@@ -184,10 +184,9 @@ impl<'a> Without<'a> {
         Ok(Without { rows, means, solved, constant, residuals })
     }
 
-    /// The score of a node without the v-th training node; as it is where its filtered features are not kept.
+    /// The score of a node without the v-th training node.
     fn score(&self, v: usize, node: usize, score: &[f64]) -> Vec<f64> {
-        let Some(row) = self.rows.row_of(node) else { return score.to_vec() };
-        let mut row = self.rows.range(row..row + 1);
+        let mut row = self.rows.of(&[node]);
         row.add_to_rows(-1.0, &self.means);
         let q = dot(row.row(0), self.solved.row(v)) + self.constant;
         score.iter().zip(self.residuals.row(v)).map(|(s, residual)| s - q * residual).collect()

@@ -21,8 +21,15 @@ use crate::model::{Known, Member, Model, Provenance};
 use crate::predictor::Predictor;
 use crate::ridge::{Candidate, Ridge, Selection};
 
+/// A model, the learner that each of its members is, and how much each has to do with its scores.
+pub(super) struct Composed {
+    pub(super) model: Model,
+    pub(super) learners: Vec<usize>,
+    pub(super) shares: Vec<(String, f64)>,
+}
+
 /// Weights of scores that are smaller than this are nothing.
-const NOTHING: f64 = 1e-12;
+pub(super) const NOTHING: f64 = 1e-12;
 
 /// What a learner's predictor is made of, on either side.
 #[derive(Default)]
@@ -94,15 +101,16 @@ impl Shared {
 }
 
 impl Round<'_> {
-    /// The model of a stack with these weights, the last of which is the sum's where there is one; and how much each
-    /// learner has to do with its scores.
+    /// The model of a stack with these weights, the last of which is the sum's where there is one. What its scores are worth is
+    /// seen by left-out ones that nobody [flatters](super::stack::Ballot::unflattered).
     pub(super) fn compose(
         &self,
         outcome: &Outcome,
         weights: &[f64],
         constants: Vec<f64>,
         left_out: &Matrix<f64>,
-    ) -> Result<(Model, Vec<(String, f64)>)> {
+        unflattered: &Matrix<f64>,
+    ) -> Result<Composed> {
         let Shared { mut parts, lambdas, intercept } = Shared::new(outcome, weights, constants);
         self.to_columns(&outcome.learners, &mut parts)?;
         let mut members = Vec::new();
@@ -126,13 +134,14 @@ impl Round<'_> {
         let shares =
             members.iter().map(|(k, member)| (outcome.learners[*k].name.clone(), member.share));
         let shares = shares.collect();
+        let learners = members.iter().map(|(k, _)| *k).collect();
         let dataset = self.dataset;
         let judged = self.judged(left_out);
         let known = Known::new(dataset, members.iter().map(|(_, member)| &member.design));
         let model = Model {
             members: members.into_iter().map(|(_, member)| member).collect(),
             head: self.head(left_out),
-            calibration: Calibration::new(&self.supervision.targets, left_out, self.context)?,
+            calibration: Calibration::new(&self.supervision.targets, unflattered, self.context)?,
             known,
             provenance: Provenance {
                 dataset: dataset.name().to_owned(),
@@ -144,7 +153,7 @@ impl Round<'_> {
             },
             training: None,
         };
-        Ok((model, shares))
+        Ok(Composed { model, learners, shares })
     }
 
     fn is_of_classes(&self) -> bool {

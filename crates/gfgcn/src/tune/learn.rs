@@ -3,12 +3,14 @@
 use super::bank::Learner;
 use crate::context::Context;
 use crate::driver::{Filtered, PANEL};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::head::Truth;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, gram_of_rows};
 use crate::matrix::Matrix;
-use crate::ridge::{Candidate, Problem, best, no_usable_penalty, penalty_grid};
+use crate::ridge::{
+    Candidate, Problem, best, factorise_landmarks, no_usable_penalty, penalty_grid,
+};
 
 /// Training nodes that others are compared with by a kernel that is not linear, at most.
 pub(super) const LANDMARKS: usize = 1000;
@@ -58,12 +60,7 @@ impl Inputs {
             true => vec![1.0; rows.cols()],
             false => deviations(&rows),
         };
-        // As they are stored: coefficients of landmarks that are nearly alike are large, and would not fit other rows.
-        let stored = |value: f64| f64::from(value as f32);
-        for i in 0..rows.rows() {
-            let row = rows.row_mut(i).iter_mut().zip(&scale);
-            row.for_each(|(value, scale)| *value = stored(*value / scale));
-        }
+        rows.divide_columns_as_stored(Some(&scale));
         let support = rows.select_rows(&landmarks(&rows, order));
         let kernel = match learner.kernel.resolve(&support) {
             Kernel::Rbf { gamma: Some(gamma) } => {
@@ -71,11 +68,7 @@ impl Inputs {
             }
             other => other,
         };
-        let mut among = kernel.matrix(&support, &support, context)?;
-        // Landmarks that are nearly alike make the kernel singular; this much more of themselves changes nothing.
-        (0..among.rows()).for_each(|i| among[(i, i)] += 1e-8);
-        let factor = Cholesky::new(among, context)?
-            .map_err(|_| Error::Data("the kernel of the landmarks has no factorisation".into()))?;
+        let factor = factorise_landmarks(kernel.matrix(&support, &support, context)?, context)?;
         let values = kernel.matrix(&rows, &support, context)?;
         let rows = factor.solve_rows(values, context)?;
         Ok(Inputs::Landmarks { rows, landmarks: Landmarks { kernel, scale, support, factor } })

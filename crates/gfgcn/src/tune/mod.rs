@@ -10,6 +10,7 @@ mod bank;
 mod compose;
 mod evaluate;
 mod learn;
+mod representers;
 mod round;
 mod screening;
 mod stack;
@@ -34,6 +35,7 @@ use crate::metrics::Metric;
 use crate::model::Model;
 use crate::ridge::{Ridge, Selection};
 use crate::split::Split;
+use compose::Composed;
 use round::Round;
 use screening::Screening;
 use serde::{Deserialize, Serialize};
@@ -109,7 +111,8 @@ pub struct Tuned {
     pub metric: Metric,
     /// The metric of the model on left-out training nodes.
     pub score: f64,
-    /// The model's scores of left-out training nodes, in the order of the split's training part × target columns.
+    /// The model's scores of left-out training nodes, in the order of the split's training part × target columns; those of a
+    /// stack with weights that were chosen without the node, too.
     pub left_out_scores: Matrix<f64>,
     /// What to expect of the model on other nodes; `None` where there are too few nodes to tell.
     pub expected: Option<Expected>,
@@ -123,6 +126,8 @@ pub struct Tuned {
     pub sample: Option<usize>,
     /// Where the time went.
     pub times: Times,
+    /// α of each member, training nodes × targets, where it was asked for.
+    pub(crate) representers: Vec<Matrix<f64>>,
 }
 
 /// Time by stage.
@@ -144,16 +149,37 @@ impl Search {
     /// # Errors
     /// Nothing to search, or what [`Classifier::fit`] refuses.
     pub fn run(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Tuned> {
+        self.run_with(dataset, split, false, context)
+    }
+
+    /// The same, perhaps with what each member owes to the training nodes.
+    pub(crate) fn run_with(
+        &self,
+        dataset: &Dataset,
+        split: &Split,
+        keep: bool,
+        context: &Context,
+    ) -> Result<Tuned> {
         context.run(|| {
+            if keep {
+                // What is kept must be the same bits when it is computed again.
+                return self.run_placed(dataset, split, keep, &context.on_processor());
+            }
             let (learners, _) = self.learners(dataset, split.train().len())?;
             let operations = learners.iter().map(|l| operations(l, dataset, split.train().len()));
             let work = Work { bytes: 0.0, operations: operations.sum() };
-            context.place(work, |context| self.run_placed(dataset, split, context))
+            context.place(work, |context| self.run_placed(dataset, split, keep, context))
         })
     }
 
-    /// As [`Search::run`], where it is to run.
-    fn run_placed(&self, dataset: &Dataset, split: &Split, context: &Context) -> Result<Tuned> {
+    /// As [`Search::run_with`], where it is to run.
+    fn run_placed(
+        &self,
+        dataset: &Dataset,
+        split: &Split,
+        keep: bool,
+        context: &Context,
+    ) -> Result<Tuned> {
         let (learners, left_out) = self.learners(dataset, split.train().len())?;
         if learners.is_empty() {
             return Err(Error::Data("there is no learner for these data".into()));
@@ -163,7 +189,6 @@ impl Search {
         let keys = dataset.node_keys(split.train());
         let screening = self.screening(dataset, split, &learners);
         let sample = screening.sample(dataset.targets(), split, &keys)?;
-        let mut times = Times::default();
         let start = Instant::now();
         let learners = match &sample {
             None => learners,
@@ -174,10 +199,12 @@ impl Search {
                 round.survivors(learners, operations, screening::FINAL_OPERATIONS)?
             }
         };
-        times.screening = start.elapsed();
-        self.decide(dataset, split, learners, &keys, times, context).map(|tuned| Tuned {
+        let screening = start.elapsed();
+        let tuned = self.decide(dataset, split, learners, &keys, keep, context)?;
+        Ok(Tuned {
             left_out,
             sample: sample.map(|sample| sample.train().len()),
+            times: Times { screening, ..tuned.times },
             ..tuned
         })
     }
@@ -189,9 +216,10 @@ impl Search {
         split: &Split,
         learners: Vec<Learner>,
         keys: &[u64],
-        mut times: Times,
+        keep: bool,
         context: &Context,
     ) -> Result<Tuned> {
+        let mut times = Times::default();
         let start = Instant::now();
         let round = Round::new(dataset, split, keys, &self.objective, context)?;
         let mut planned = round.plan(learners)?;
@@ -207,23 +235,37 @@ impl Search {
         let own = outcome.learners.iter().position(Learner::is_own_features);
         let own_features_suffice = own.is_some_and(|own| ballot.is_as_good(own, &choice));
         let left_out = ballot.chosen(&choice);
+        let unflattered = ballot.unflattered(&choice, &training_keys);
         let metric = supervision.metric();
         times.stacking = start.elapsed();
         let start = Instant::now();
         // Training the incumbent and scoring members reserve what they take themselves.
         planned.choice_is_made();
-        let (model, shares, weights) = match &choice {
+        let (composed, weights) = match &choice {
             Choice::Incumbent => {
                 let learner = &outcome.learners[0];
                 let model = self.classifier(learner).fit(dataset, split, context)?;
-                (model, vec![(learner.name.clone(), 1.0)], vec![0.0; outcome.candidates()])
+                let shares = vec![(learner.name.clone(), 1.0)];
+                (Composed { model, learners: vec![0], shares }, vec![0.0; outcome.candidates()])
             }
             Choice::Stack(weights) => {
                 let constants = ballot.constants(weights);
-                let (model, shares) = round.compose(&outcome, weights, constants, &left_out)?;
-                (model, shares, weights.clone())
+                let composed =
+                    round.compose(&outcome, weights, constants, &left_out, &unflattered)?;
+                (composed, weights.clone())
             }
         };
+        let Composed { model, learners, shares } = composed;
+        let mut representers = Vec::new();
+        if keep {
+            let alone = |k: usize| f64::from(u8::from(k == 0));
+            let counted = match choice {
+                Choice::Incumbent => (0..outcome.candidates()).map(alone).collect(),
+                Choice::Stack(_) => weights.clone(),
+            };
+            let of_learners = round.representers(&outcome, &counted)?;
+            representers = learners.iter().map(|&k| of_learners[k].clone()).collect();
+        }
         times.composing = start.elapsed();
         Ok(Tuned {
             model,
@@ -231,13 +273,14 @@ impl Search {
             board: outcome.board(&weights, metric),
             metric,
             score: round.judged(&left_out).score,
-            left_out_scores: left_out,
+            left_out_scores: unflattered,
             expected,
             shares,
             own_features_suffice,
             left_out: Vec::new(),
             sample: None,
             times,
+            representers,
         })
     }
 

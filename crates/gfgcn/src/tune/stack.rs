@@ -38,6 +38,9 @@ const LEAST_NODES: usize = 10;
 /// Nodes that this takes, at most: with more of them, what is chosen differs too little to matter.
 const REPEATED_ON: usize = 10_000;
 
+/// Parts of the nodes, each of which is weighted by what the others say, to see what scores are worth.
+const FOLDS: u64 = 10;
+
 /// What to expect on nodes that had no part in the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Expected {
@@ -177,6 +180,30 @@ impl<'a> Ballot<'a> {
             Choice::Incumbent => self.scores[0].clone(),
             Choice::Stack(weights) => self.combined(weights),
         }
+    }
+
+    /// The left-out scores of what was chosen, each node's weighted by what the others say: weights that were chosen on the very
+    /// nodes make their scores look better than those of other nodes are. Nodes are put together by their keys, so that
+    /// their order does not matter.
+    pub(super) fn unflattered(&self, choice: &Choice, keys: &[u64]) -> Matrix<f64> {
+        let mut scores = self.chosen(choice);
+        // With many nodes, what is chosen without some of them differs too little to matter.
+        if *choice == Choice::Incumbent || keys.len() > REPEATED_ON {
+            return scores;
+        }
+        let fold_of = |node: usize| mix(keys[node]) % FOLDS;
+        let of_fold = |fold: u64| {
+            let (own, others): (Vec<usize>, Vec<usize>) =
+                (0..keys.len()).partition(|&node| fold_of(node) == fold);
+            let needed = !own.is_empty() && !others.is_empty();
+            needed.then(|| (own, self.combined(&self.weights(&others))))
+        };
+        let folds: Vec<(Vec<usize>, Matrix<f64>)> =
+            (0..FOLDS).into_par_iter().filter_map(of_fold).collect();
+        for (own, weighted) in folds {
+            own.iter().for_each(|&node| scores.row_mut(node).copy_from_slice(weighted.row(node)));
+        }
+        scores
     }
 
     /// Whether a candidate is as good as what was chosen, as far as chance allows to tell.

@@ -16,7 +16,7 @@ from .._gfgcn import Dataset
 from .._settings import flag
 from .._types import Array
 from .classes import Labels, class_weights, labels, mask, part
-from .graphs import Arcs, Edges, edges
+from .graphs import Arcs, Edges, edges, node_ids
 from .sets import LabelSets, is_matrix, label_sets
 from .tables import Features, features, no_features, rows
 from .values import Values, values
@@ -130,13 +130,14 @@ class Checked:
         known = self.targets.known
         return known if self.train is None else known & mask(self.train, self.rows, "training")
 
-    def dataset(self, threads: int) -> Dataset:
-        """Joins the parts, and says what had to be repaired."""
+    def dataset(self, threads: int, keep: bool = False) -> Dataset:
+        """Joins the parts, and says what had to be repaired. What is kept does not change when the caller's arrays do."""
         table, nodes = self.table, self.graph.nodes
         if nodes is not None and len(nodes) != self.rows:
             raise ValueError(f"the graph has {len(nodes)} nodes, but X has {self.rows} rows; each node needs one")
         graph = (self.graph.parts, self.graph.directed)
-        built = Dataset.build(*graph, table.table, self.targets.engine(), table.names, threads)
+        ids = None if nodes is None else node_ids(nodes)
+        built = Dataset.build(*graph, table.table, self.targets.engine(), table.names, ids, keep, threads)
         for note in built.notes:
             one_way = self.hints and note.endswith("the other was added")
             warn(f"{note}; directed=True keeps the directions" if one_way else note, GraphWarning)

@@ -41,6 +41,15 @@ def edges(adjacency: Any, rows: int | None, directed: bool | None = None) -> Edg
     return replace(found, directed=bool(directed))
 
 
+def node_ids(nodes: list[Any]) -> list[str] | None:
+    """What a model calls the nodes of a graph, by which it knows them again in any order; None where no text tells them apart."""
+    for text in (str, repr):
+        ids = [text(node) for node in nodes]
+        if len(set(ids)) == len(ids):
+            return ids
+    return None
+
+
 def _is_networkx(adjacency: Any) -> bool:
     return hasattr(adjacency, "nodes") and hasattr(adjacency, "edges") and hasattr(adjacency, "adj")
 

@@ -13,12 +13,13 @@ from .arrays import array, in_order_of
 
 @dataclass
 class LabelSets:
-    """Which labels each node has: 1 and 0, or a row of -1 where that is not known."""
+    """Which labels each node has: 1 and 0, or a row of -1 where that is not known. Columns may be named, or just numbered."""
 
     matrix: Array
     classes: Array
     dtype: Any = np.dtype(np.int64)
     class_names: Any = None
+    named: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -81,9 +82,10 @@ def label_sets(y: Any, rows: int, nodes: list[Any] | None = None, class_names: A
     matrix = np.where(unknown, -1, y).astype(np.int8)
     if not (matrix == 1).any() and (matrix >= 0).any():
         raise ValueError("no node has a label, so there is nothing to learn from; label some first")
+    named = classes is not None or class_names is not None
     if classes is None:
         classes = np.arange(y.shape[1])
-    sets = LabelSets(matrix, classes, dtype, class_names)
+    sets = LabelSets(matrix, classes, dtype, class_names, named)
     twice = next((name for place, name in enumerate(sets.names) if name in sets.names[:place]), None)
     if twice is not None:
         raise ValueError(f"two columns of y are called {twice!r}; every label needs a name of its own")
