@@ -29,6 +29,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::head::{Head, Truth};
 use crate::matrix::Matrix;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// ρ, which only ends what would grow without end: classes that left-out scores separate. Of scores whose mean square is 1.
@@ -107,7 +108,7 @@ impl Calibration {
                     let p = link.probabilities(truth.head(), left_out.row(node));
                     truth.class(node).map(|class| 1.0 - p[class as usize])
                 };
-                let misfits = vec![nodes.filter_map(misfit).collect()];
+                let misfits = vec![nodes.into_par_iter().filter_map(misfit).collect()];
                 (link, misfits)
             }
             Head::Sets { names, .. } => {
@@ -119,7 +120,7 @@ impl Calibration {
                     let own = p.into_iter().enumerate().filter(move |&(l, _)| positive(node, l));
                     own.map(|(_, p)| 1.0 - p)
                 };
-                let misfits = vec![nodes.flat_map(of_node).collect()];
+                let misfits = vec![nodes.into_par_iter().flat_map_iter(of_node).collect()];
                 (link, misfits)
             }
             Head::Values { .. } => {
@@ -218,7 +219,7 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
 }
 
 fn sorted(mut values: Vec<f64>) -> Vec<f64> {
-    values.sort_unstable_by(f64::total_cmp);
+    values.par_sort_unstable_by(f64::total_cmp);
     values
 }
 
