@@ -5,7 +5,8 @@
     python3 make_ptx.py
 
 The version decides which drivers can read the result: 12.1 writes PTX 8.1, for drivers since CUDA 12.1. The target is the
-oldest architecture that the kernels run on; drivers compile for the GPU that is there and keep the outcome.
+oldest architecture that the kernels run on; drivers compile for the GPU that is there and keep the outcome. Sums over
+neighbours are also compiled for GPUs that can be told what to keep in their cache.
 """
 
 import ctypes
@@ -16,8 +17,7 @@ import site
 import sys
 
 HERE = pathlib.Path(__file__).parent
-TARGET = b"compute_70"
-OPTIONS = [b"--gpu-architecture=" + TARGET, b"--std=c++14"]
+TARGETS = {"propagate.cu": ("70", "80"), "ridge.cu": ("70",)}
 # The bits of the processor, which does not fuse.
 UNFUSED = {"propagate.cu"}
 
@@ -30,7 +30,7 @@ def library() -> ctypes.CDLL:
     return ctypes.CDLL(found[0])
 
 
-def compile_ptx(nvrtc: ctypes.CDLL, name: str, source: bytes) -> bytes:
+def compile_ptx(nvrtc: ctypes.CDLL, name: str, source: bytes, target: str) -> bytes:
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
 
     def call(function, *arguments):
@@ -42,7 +42,8 @@ def compile_ptx(nvrtc: ctypes.CDLL, name: str, source: bytes) -> bytes:
             sys.exit(f"{name}: {function} failed with {status}\n{log.value.decode()}")
 
     call("nvrtcCreateProgram", ctypes.byref(program), source, name.encode(), 0, None, None)
-    chosen = [*OPTIONS, b"--fmad=false" if name in UNFUSED else b"--fmad=true"]
+    fused = "false" if name in UNFUSED else "true"
+    chosen = [f"--gpu-architecture=compute_{target}".encode(), b"--std=c++14", f"--fmad={fused}".encode()]
     call("nvrtcCompileProgram", program, len(chosen), (ctypes.c_char_p * len(chosen))(*chosen))
     call("nvrtcGetPTXSize", program, ctypes.byref(size))
     text = ctypes.create_string_buffer(size.value)
@@ -55,10 +56,11 @@ def main() -> None:
     for path in sorted(HERE.glob("*.cu")):
         source = path.read_bytes()
         digest = hashlib.sha256(source).hexdigest()
-        ptx = compile_ptx(nvrtc, path.name, source)
         header = f"// Made from {path.name} by make_ptx.py; SHA-256 of the source:\n// {digest}\n"
-        path.with_suffix(".ptx").write_bytes(header.encode() + ptx)
-        print(f"{path.name}: {len(ptx)} bytes of PTX")
+        for target in TARGETS[path.name]:
+            ptx = compile_ptx(nvrtc, path.name, source, target)
+            path.with_name(f"{path.stem}_{target}.ptx").write_bytes(header.encode() + ptx)
+            print(f"{path.name}, {target}: {len(ptx)} bytes of PTX")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,10 @@ typedef unsigned int u32;
 // million single-precision additions drifts by a percent. The same sums as on the processor, in the same order.
 #define BLOCK_OF_ROW 64
 #define GROUP_OF_BLOCK 8
+// Rows that are on their way at a time.
+#define AT_ONCE 2
+// The bit of a neighbour's number that says that many rows need it.
+#define HOT 0x80000000u
 
 template <typename T> struct Vector;
 template <> struct Vector<float> { typedef float4 Type; static const int LANES = 4; };
@@ -21,6 +25,38 @@ template <typename T> struct Pack { T v[16 / sizeof(T)]; };
 template <typename T> __device__ __forceinline__ Pack<T> load(const T* from) {
     typename Vector<T>::Type raw = __ldg(reinterpret_cast<const typename Vector<T>::Type*>(from));
     return *reinterpret_cast<Pack<T>*>(&raw);
+}
+
+// How long rows stay in the cache: those that many others need for longer, where not all fit. Older GPUs have no say.
+struct Stay {
+#if __CUDA_ARCH__ >= 800
+    u64 hot, cold;
+    __device__ __forceinline__ explicit Stay(u32 crowded) {
+        u64 first, normal;
+        asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(hot));
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+        cold = crowded ? first : normal;
+        hot = crowded ? hot : normal;
+    }
+#else
+    __device__ __forceinline__ explicit Stay(u32) {}
+#endif
+};
+
+// A row of x that a neighbour's number leads to.
+template <typename T> __device__ __forceinline__ Pack<T> load_row(
+    const T* x, u32 neighbour, u32 stride, u32 column, const Stay& stay) {
+    const T* from = x + (u64)(neighbour & ~HOT) * stride + column;
+#if __CUDA_ARCH__ >= 800
+    uint4 raw;
+    u64 policy = neighbour & HOT ? stay.hot : stay.cold;
+    asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(raw.x), "=r"(raw.y), "=r"(raw.z), "=r"(raw.w) : "l"(from), "l"(policy));
+    return *reinterpret_cast<Pack<T>*>(&raw);
+#else
+    return load(from);
+#endif
 }
 
 template <typename T> __device__ __forceinline__ void store(T* to, const Pack<T>& pack) {
@@ -34,33 +70,33 @@ template <typename T> __device__ __forceinline__ void add(Pack<T>& sum, T factor
 }
 
 // Adds the neighbours at positions begin to end, one after the other. The lanes of a group share the loading of the
-// neighbours' numbers, and four rows are on their way at a time.
+// neighbours' numbers, and several rows are on their way at a time.
 template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void add_neighbours(
     const u32* __restrict__ neighbours, const float* __restrict__ weights, const T* __restrict__ x,
-    u64 begin, u64 end, u32 stride, u32 column, bool inside, u32 lane, u32 mask, Pack<T>& sum) {
+    u64 begin, u64 end, u32 stride, u32 column, bool inside, u32 lane, u32 mask, const Stay& stay, Pack<T>& sum) {
     for (u64 base = begin; base < end; base += GROUP) {
         u32 count = (u32)min((u64)GROUP, end - base);
         u32 own = lane < count ? __ldg(neighbours + base + lane) : 0;
         float weight = WEIGHTED && lane < count ? __ldg(weights + base + lane) : 1.0f;
         u32 k = 0;
-        for (; k + 4 <= count; k += 4) {
-            Pack<T> row[4];
-            T factor[4];
+        for (; k + AT_ONCE <= count; k += AT_ONCE) {
+            Pack<T> row[AT_ONCE];
+            T factor[AT_ONCE];
             #pragma unroll
-            for (int u = 0; u < 4; u++) {
+            for (int u = 0; u < AT_ONCE; u++) {
                 u32 node = __shfl_sync(mask, own, k + u, GROUP);
                 factor[u] = WEIGHTED ? (T)__shfl_sync(mask, weight, k + u, GROUP) : (T)1;
-                if (inside) row[u] = load(x + (u64)node * stride + column);
+                if (inside) row[u] = load_row(x, node, stride, column, stay);
             }
             if (inside) {
                 #pragma unroll
-                for (int u = 0; u < 4; u++) add(sum, factor[u], row[u]);
+                for (int u = 0; u < AT_ONCE; u++) add(sum, factor[u], row[u]);
             }
         }
         for (; k < count; k++) {
             u32 node = __shfl_sync(mask, own, k, GROUP);
             T factor = WEIGHTED ? (T)__shfl_sync(mask, weight, k, GROUP) : (T)1;
-            if (inside) add(sum, factor, load(x + (u64)node * stride + column));
+            if (inside) add(sum, factor, load_row(x, node, stride, column, stay));
         }
     }
 }
@@ -81,7 +117,7 @@ template <typename T> __device__ __forceinline__ void finish(
 template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void product(
     const u64* __restrict__ offsets, const u32* __restrict__ neighbours, const float* __restrict__ weights,
     u64 origin, u64 split, float loops, const double* __restrict__ scale, T a, T c,
-    const T* __restrict__ x, const T* z, T* y, u32 stride, u32 first, u32 last) {
+    const T* __restrict__ x, const T* z, T* y, u32 stride, u32 first, u32 last, u32 crowded) {
     u32 lane = threadIdx.x % GROUP;
     u32 group = (threadIdx.x & 31) / GROUP;
     u32 mask = GROUP == 32 ? 0xffffffffu : (((1u << (GROUP & 31)) - 1u) << (group * GROUP));
@@ -99,20 +135,21 @@ template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void 
         for (int l = 0; l < Vector<T>::LANES; l++) sum.v[l] = (T)loops * own.v[l];
     }
     add_neighbours<T, GROUP, WEIGHTED>(
-        neighbours, weights, x, begin, end, stride, column, inside, lane, mask, sum);
+        neighbours, weights, x, begin, end, stride, column, inside, lane, mask, Stay(crowded), sum);
     if (inside) finish(sum, scale[row], a, c, z, y, at);
 }
 
 #define PRODUCT(NAME, T, GROUP)                                                                               \
     extern "C" __global__ void __launch_bounds__(256) NAME(                                                   \
         const u64* offsets, const u32* neighbours, const float* weights, u64 origin, u64 split, float loops,  \
-        const double* scale, T a, T c, const T* x, const T* z, T* y, u32 stride, u32 first, u32 last) {       \
+        const double* scale, T a, T c, const T* x, const T* z, T* y, u32 stride, u32 first, u32 last,         \
+        u32 crowded) {                                                                                        \
         if (weights)                                                                                          \
             product<T, GROUP, true>(offsets, neighbours, weights, origin, split, loops, scale, a, c, x, z, y, \
-                                    stride, first, last);                                                     \
+                                    stride, first, last, crowded);                                            \
         else                                                                                                  \
             product<T, GROUP, false>(offsets, neighbours, weights, origin, split, loops, scale, a, c, x, z,   \
-                                     y, stride, first, last);                                                 \
+                                     y, stride, first, last, crowded);                                        \
     }
 
 PRODUCT(product_f32_1, float, 1)
@@ -131,23 +168,27 @@ PRODUCT(product_f64_32, double, 32)
 // Adds the neighbours at positions begin to end in groups of eight: a chain for each group, then one of the groups.
 template <typename T, bool WEIGHTED> __device__ __forceinline__ void add_block(
     const u32* __restrict__ neighbours, const float* __restrict__ weights, const T* __restrict__ x,
-    u64 begin, u64 end, u32 stride, u32 column, bool inside, u32 lane, Pack<T>& block) {
+    u64 begin, u64 end, u32 stride, u32 column, bool inside, u32 lane, const Stay& stay, Pack<T>& block) {
     for (u64 base = begin; base < end; base += 32) {
         u32 count = (u32)min((u64)32, end - base);
         u32 own = lane < count ? __ldg(neighbours + base + lane) : 0;
         float weight = WEIGHTED && lane < count ? __ldg(weights + base + lane) : 1.0f;
         for (u32 first = 0; first < count; first += GROUP_OF_BLOCK) {
-            Pack<T> row[GROUP_OF_BLOCK], group = {};
-            T factor[GROUP_OF_BLOCK];
+            Pack<T> group = {};
             #pragma unroll
-            for (int u = 0; u < GROUP_OF_BLOCK; u++) {
-                u32 node = __shfl_sync(0xffffffffu, own, first + u);
-                factor[u] = WEIGHTED ? (T)__shfl_sync(0xffffffffu, weight, first + u) : (T)1;
-                if (inside && first + u < count) row[u] = load(x + (u64)node * stride + column);
-            }
-            #pragma unroll
-            for (int u = 0; u < GROUP_OF_BLOCK; u++) {
-                if (inside && first + u < count) add(group, factor[u], row[u]);
+            for (int u = 0; u < GROUP_OF_BLOCK; u += AT_ONCE) {
+                Pack<T> row[AT_ONCE];
+                T factor[AT_ONCE];
+                #pragma unroll
+                for (int w = 0; w < AT_ONCE; w++) {
+                    u32 k = first + u + w, node = __shfl_sync(0xffffffffu, own, k);
+                    factor[w] = WEIGHTED ? (T)__shfl_sync(0xffffffffu, weight, k) : (T)1;
+                    if (inside && k < count) row[w] = load_row(x, node, stride, column, stay);
+                }
+                #pragma unroll
+                for (int w = 0; w < AT_ONCE; w++) {
+                    if (inside && first + u + w < count) add(group, factor[w], row[w]);
+                }
             }
             add(block, (T)1, group);
         }
@@ -160,7 +201,8 @@ template <typename T, bool WEIGHTED> __device__ __forceinline__ void add_block(
 template <typename T> __device__ __forceinline__ void piece_sums(
     const u32* __restrict__ neighbours, const float* __restrict__ weights, u64 origin,
     const u64* __restrict__ pieces, const u32* __restrict__ owners, float loops, const T* __restrict__ x,
-    double* partial, u32 stride, u32 count) {
+    double* partial, u32 stride, u32 count, u32 crowded) {
+    Stay stay(crowded);
     u32 lane = threadIdx.x & 31;
     u32 piece = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     if (piece >= count) return;
@@ -177,9 +219,9 @@ template <typename T> __device__ __forceinline__ void piece_sums(
         Pack<T> block = {};
         u64 to = min(end, from + BLOCK_OF_ROW);
         if (weights)
-            add_block<T, true>(neighbours, weights, x, from, to, stride, column, inside, lane, block);
+            add_block<T, true>(neighbours, weights, x, from, to, stride, column, inside, lane, stay, block);
         else
-            add_block<T, false>(neighbours, weights, x, from, to, stride, column, inside, lane, block);
+            add_block<T, false>(neighbours, weights, x, from, to, stride, column, inside, lane, stay, block);
         #pragma unroll
         for (int l = 0; l < Vector<T>::LANES; l++) total[l] += block.v[l];
     }
@@ -210,8 +252,8 @@ template <typename T> __device__ __forceinline__ void add_pieces(
 #define PIECES(T, NAME)                                                                                        \
     extern "C" __global__ void __launch_bounds__(64) piece_sums_##NAME(                                        \
         const u32* neighbours, const float* weights, u64 origin, const u64* pieces, const u32* owners,         \
-        float loops, const T* x, double* partial, u32 stride, u32 count) {                                     \
-        piece_sums<T>(neighbours, weights, origin, pieces, owners, loops, x, partial, stride, count);          \
+        float loops, const T* x, double* partial, u32 stride, u32 count, u32 crowded) {                        \
+        piece_sums<T>(neighbours, weights, origin, pieces, owners, loops, x, partial, stride, count, crowded); \
     }                                                                                                          \
     extern "C" __global__ void add_pieces_##NAME(                                                              \
         const u32* rows, const u32* first, u32 count, const double* partial, const double* scale, T a, T c,    \
@@ -221,6 +263,14 @@ template <typename T> __device__ __forceinline__ void add_pieces(
 
 PIECES(float, f32)
 PIECES(double, f64)
+
+// Marks the neighbours that more than `split` rows need.
+extern "C" __global__ void mark_hot(u32* neighbours, const u64* offsets, u64 split, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= entries) return;
+    u32 node = neighbours[k];
+    if (offsets[node + 1] - offsets[node] > split) neighbours[k] = node | HOT;
+}
 
 // v[node] = before[node] · X[node], for columns first_column and on of a dense X with `columns` columns.
 extern "C" __global__ void fill_dense(

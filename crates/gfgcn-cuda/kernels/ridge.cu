@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(128) panel(
     u32 below = first + TILE + blockIdx.x * ROWS;
     for (u32 k = threadIdx.x; k < ROWS * TILE; k += blockDim.x) {
         u32 i = k / TILE, j = k % TILE;
-        if (below + i < height) rows[i][j] = a[(u64)(below + i) * size + first + j];
+        rows[i][j] = below + i < height ? a[(u64)(below + i) * size + first + j] : 0.0;
     }
     if (threadIdx.x < 32) {
         u32 pivot = factor_tile(a + (u64)first * size + first, size, d);
@@ -121,44 +121,77 @@ extern "C" __global__ void __launch_bounds__(128) panel(
         for (u32 k = threadIdx.x; k < TILE * TILE; k += blockDim.x)
             inverse[matrix + (u64)(first + k / TILE) * size + first + k % TILE] = d[k / TILE][k % TILE];
     }
-    for (u32 k = threadIdx.x; k < ROWS * TILE; k += blockDim.x) {
-        u32 i = k / TILE, c = k % TILE;
-        if (below + i >= height) continue;
-        double sum = 0.0;
+    // Four by four entries for each of the 128 threads.
+    u32 column = threadIdx.x % 8, row = threadIdx.x / 8;
+    double sum[4][4] = {};
+    #pragma unroll 8
+    for (int j = 0; j < TILE; j++) {
+        double left[4], right[4];
         #pragma unroll
-        for (int j = 0; j < TILE; j++) sum += rows[i][j] * d[c][j];
-        a[(u64)(below + i) * size + first + c] = sum;
+        for (int k = 0; k < 4; k++) left[k] = rows[row + 16 * k][j], right[k] = d[column + 8 * k][j];
+        #pragma unroll
+        for (int r = 0; r < 4; r++) {
+            #pragma unroll
+            for (int c = 0; c < 4; c++) sum[r][c] += left[r] * right[c];
+        }
+    }
+    #pragma unroll
+    for (int r = 0; r < 4; r++) {
+        u32 i = below + row + 16 * r;
+        if (i >= height) continue;
+        #pragma unroll
+        for (int c = 0; c < 4; c++) a[(u64)i * size + first + column + 8 * c] = sum[r][c];
     }
 }
 
-// Lᵀ X = Y for a few columns, tile by tile from the last one: X_k = D_kᵀ (Y_k − Σ_{i>k} L_ikᵀ X_i). One block per matrix; y
-// has its columns as rows of `size`, behind those of L, and x is written column by column.
-extern "C" __global__ void __launch_bounds__(256) back_substitute(
+// Lᵀ X = Y for a few columns, tile by tile from the last one: X_k = D_kᵀ (Y_k − Σ_{i>k} L_ikᵀ X_i). One block per matrix, all
+// columns at once; y has its columns as rows of `size`, behind those of L, and so has x.
+#define WARPS 32
+#define FEW 16
+extern "C" __global__ void __launch_bounds__(32 * WARPS) back_substitute(
     const double* shifted, const double* inverse, double* x, u32 size, u32 columns, u64 stride) {
-    __shared__ double sums[8][TILE], right[TILE];
+    __shared__ double sums[WARPS][TILE + 1], right[FEW][TILE];
     const double* l = shifted + (u64)blockIdx.x * stride;
     const double* d = inverse + (u64)blockIdx.x * size * size;
+    const double* y = l + (u64)size * size;
+    double* out = x + (u64)blockIdx.x * columns * size;
     u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-    for (u32 c = 0; c < columns; c++) {
-        const double* y = l + (u64)(size + c) * size;
-        double* out = x + ((u64)blockIdx.x * columns + c) * size;
-        for (int first = (int)size - TILE; first >= 0; first -= TILE) {
-            double sum = 0.0;
-            for (u32 i = first + TILE + warp; i < size; i += 8) sum += l[(u64)i * size + first + lane] * out[i];
-            sums[warp][lane] = sum;
-            __syncthreads();
-            if (warp == 0) {
-                double total = y[first + lane];
-                for (int w = 0; w < 8; w++) total -= sums[w][lane];
-                right[lane] = total;
-                __syncwarp();
-                double value = 0.0;
-                for (u32 k = lane; k < TILE; k++) value += d[(u64)(first + k) * size + first + lane] * right[k];
-                out[first + lane] = value;
+    for (int first = (int)size - TILE; first >= 0; first -= TILE) {
+        double sum[FEW] = {};
+        for (u32 i = first + TILE + warp; i < size; i += WARPS) {
+            double entry = l[(u64)i * size + first + lane];
+            #pragma unroll
+            for (int c = 0; c < FEW; c++) {
+                if (c < columns) sum[c] += entry * out[(u64)c * size + i];
             }
+        }
+        #pragma unroll
+        for (int c = 0; c < FEW; c++) {
+            if (c >= columns) break;
+            sums[warp][lane] = sum[c];
+            __syncthreads();
+            // Warp w adds up what all warps have of entry w.
+            double total = sums[lane][warp];
+            for (int half = 16; half > 0; half /= 2) total += __shfl_xor_sync(0xffffffffu, total, half);
+            if (lane == 0) right[c][warp] = y[(u64)c * size + first + warp] - total;
             __syncthreads();
         }
+        if (warp < columns) {
+            double value = 0.0;
+            for (u32 k = lane; k < TILE; k++) value += d[(u64)(first + k) * size + first + lane] * right[warp][k];
+            out[(u64)warp * size + first + lane] = value;
+        }
+        __syncthreads();
     }
+}
+
+// s = Σ_k parts[k], in the order of k.
+extern "C" __global__ void add_parts(const double* parts, double* s, u32 count, u64 entries) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= entries) return;
+    double sum = 0.0;
+    for (u32 part = 0; part < count; part++) sum += parts[part * entries + k];
+    s[k] = sum;
 }
 
 // q[matrix][i] += Σ_k t[matrix][i][k]², one warp per row, lanes added up in a fixed order.

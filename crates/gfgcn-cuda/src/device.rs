@@ -20,10 +20,14 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-const PROPAGATE: &str = include_str!("../kernels/propagate.ptx");
-const RIDGE: &str = include_str!("../kernels/ridge.ptx");
+/// With a say in what stays in the cache, and without.
+const PROPAGATE: &str = include_str!("../kernels/propagate_80.ptx");
+const PROPAGATE_PLAINLY: &str = include_str!("../kernels/propagate_70.ptx");
+const RIDGE: &str = include_str!("../kernels/ridge_70.ptx");
 /// Threads that use the GPU at the same time; others wait for one of them.
 const LANES: usize = 12;
+/// Bytes of memory that are fetched at a time, at least.
+const SECTOR: usize = 32;
 
 /// An NVIDIA GPU.
 #[derive(Clone, Debug)]
@@ -80,8 +84,11 @@ impl Cuda {
         // SAFETY: what threads share is complete before they see it, and outlives their work; see `Lane::finish`.
         unsafe { context.disable_event_tracking() };
         keep_freed_memory(&context).map_err(failed)?;
+        // Rows come from all over the memory, and their ends are not those of lines. A hint, which old GPUs ignore.
+        let _ = context.set_limit(sys::CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY, SECTOR);
         let mut functions = HashMap::new();
-        for source in [PROPAGATE, RIDGE] {
+        let propagate = if found.architecture >= (8, 0) { PROPAGATE } else { PROPAGATE_PLAINLY };
+        for source in [propagate, RIDGE] {
             let module = context.load_module(Ptx::from_src(source)).map_err(failed)?;
             for kernel in entries(source) {
                 functions.insert(kernel.to_owned(), function(&module, kernel).map_err(failed)?);
@@ -373,12 +380,19 @@ fn pool(context: &Arc<CudaContext>) -> std::result::Result<sys::CUmemoryPool, re
     Ok(pool)
 }
 
-/// Memory that was freed stays with the program, so that taking it again costs nothing.
+/// Memory that was freed stays with the program, so that taking it again costs nothing; a lane does not wait for memory of
+/// another one.
 fn keep_freed_memory(context: &Arc<CudaContext>) -> std::result::Result<(), result::DriverError> {
-    let mut all = u64::MAX;
-    let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: reads one number of 64 bits, as the attribute has.
-    unsafe { sys::cuMemPoolSetAttribute(pool(context)?, attribute, (&raw mut all).cast()) }.result()
+    use sys::CUmemPool_attribute as Attribute;
+    let pool = pool(context)?;
+    let (mut all, mut no) = (u64::MAX, 0i32);
+    let threshold = Attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    let waits = Attribute::CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+    // SAFETY: read one number of 64 bits and one of 32, as the attributes have.
+    unsafe {
+        sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut all).cast()).result()?;
+        sys::cuMemPoolSetAttribute(pool, waits, (&raw mut no).cast()).result()
+    }
 }
 
 /// Bytes that were freed and stayed.
@@ -401,6 +415,8 @@ mod tests {
 
     #[test]
     fn every_kernel_of_the_ptx_has_a_name() {
+        let plainly: Vec<&str> = entries(PROPAGATE_PLAINLY).collect();
+        assert!(entries(PROPAGATE).eq(plainly));
         let names: Vec<&str> = entries(PROPAGATE).chain(entries(RIDGE)).collect();
         assert!(names.contains(&"product_f32_32") && names.contains(&"panel"), "{names:?}");
         assert!(names.iter().all(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_')));

@@ -4,16 +4,20 @@
 
 use crate::device::{Held, arguments};
 use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
-use gfgcn::Result;
 use gfgcn::device::Sums;
+use gfgcn::{Error, Result};
 use std::ops::Range;
 
 /// Rows of more neighbours than this are added up in pieces.
 const LONG_ROW: u64 = 256;
+/// Nodes that numbers of 31 bits tell apart.
+const MOST_NODES: usize = 1 << 31;
 /// Neighbours in a piece.
 const PIECE: u64 = 512;
 /// Threads of a block: warps of a block wait for the longest of their rows, so there are few.
 const BLOCK: usize = 64;
+/// Bytes of a block of columns that are in the GPU's cache without being asked to stay.
+const CACHED: usize = 32 << 20;
 /// Bytes of a part of a graph that is streamed.
 const PART: u64 = 1 << 30;
 
@@ -102,6 +106,11 @@ impl DeviceSums {
     /// Sends the sums of an operator, the graph with them if it takes no more than so many bytes.
     pub(crate) fn new(lane: &Held, sums: &Sums<'_>, budget: u64) -> Result<Self> {
         let nodes = sums.offsets.len() - 1;
+        // A bit of their numbers has another meaning on the GPU.
+        if nodes > MOST_NODES {
+            let problem = format!("it takes {MOST_NODES} nodes at most; choose --device cpu");
+            return Err(Error::Device { device: lane.device.name.clone(), problem });
+        }
         let per_edge = if sums.weights.is_some() { 8 } else { 4 };
         let bytes = per_edge * sums.neighbours.len() as u64;
         let is_resident = bytes <= budget;
@@ -114,11 +123,12 @@ impl DeviceSums {
         });
         let parts = parts.collect::<Result<Vec<Part>>>()?;
         let all = 0..sums.neighbours.len();
-        let resident = is_resident.then(|| Edges::new(lane, sums, all)).transpose()?;
+        let offsets = lane.upload(sums.offsets)?;
+        let resident = is_resident.then(|| Edges::new(lane, sums, all, &offsets)).transpose()?;
         Ok(DeviceSums {
             nodes,
             loops: sums.loops,
-            offsets: lane.upload(sums.offsets)?,
+            offsets,
             scale: lane.upload(sums.scale)?,
             parts,
             resident,
@@ -136,7 +146,7 @@ impl DeviceSums {
             match &self.resident {
                 Some(edges) => self.part(lane, part, edges, 0, step)?,
                 None => {
-                    let edges = Edges::new(lane, sums, part.edges.clone())?;
+                    let edges = Edges::new(lane, sums, part.edges.clone(), &self.offsets)?;
                     self.part(lane, part, &edges, part.edges.start as u64, step)?;
                 }
             }
@@ -160,6 +170,7 @@ impl DeviceSums {
         let rows_of_block = BLOCK / group;
         let grid = (part.rows.len().div_ceil(rows_of_block), vectors.div_ceil(group));
         let (first, last) = (part.rows.start as u32, part.rows.end as u32);
+        let crowded = u32::from(size_of::<T>() * self.nodes * stride > CACHED);
         lane.launch(
             &format!("product_{}_{group}", T::NAME),
             grid,
@@ -180,6 +191,7 @@ impl DeviceSums {
                 stride as u32,
                 first,
                 last,
+                crowded,
             ],
         )?;
         let Some(long) = &part.long else { return Ok(()) };
@@ -199,6 +211,7 @@ impl DeviceSums {
                 &partial,
                 stride as u32,
                 long.piece_count as u32,
+                crowded,
             ],
         )?;
         lane.launch(
@@ -226,12 +239,16 @@ impl DeviceSums {
 }
 
 impl Edges {
-    fn new(lane: &Held, sums: &Sums<'_>, edges: Range<usize>) -> Result<Self> {
+    fn new(
+        lane: &Held,
+        sums: &Sums<'_>,
+        edges: Range<usize>,
+        offsets: &CudaSlice<u64>,
+    ) -> Result<Self> {
         let weights = sums.weights.map(|weights| lane.upload(&weights[edges.clone()]));
-        Ok(Edges {
-            neighbours: lane.upload(&sums.neighbours[edges])?,
-            weights: weights.transpose()?,
-        })
+        let (neighbours, count) = (lane.upload(&sums.neighbours[edges.clone()])?, edges.len());
+        lane.launch_each("mark_hot", count, arguments![&neighbours, offsets, LONG_ROW, count])?;
+        Ok(Edges { neighbours, weights: weights.transpose()? })
     }
 }
 

@@ -24,6 +24,9 @@ const TILE: usize = 32;
 /// Rows below the diagonal that a block of the kernel has, and its threads.
 const PANEL_ROWS: usize = 64;
 const PANEL_THREADS: u32 = 128;
+/// Rows of F that are multiplied together at least, and parts at most.
+const PART_ROWS: usize = 256;
+const PARTS: usize = 16;
 /// Right sides that are solved along with the factorisation; for more, an inverse is less work.
 const FEW: usize = 16;
 /// Columns of L⁻¹ that are multiplied by at a time: those beyond the diagonal are zeros.
@@ -256,7 +259,7 @@ impl CudaSystem {
             lane.launch(
                 "back_substitute",
                 (batch, 1),
-                256,
+                1024,
                 arguments![
                     &factors.lower,
                     &factors.inverse,
@@ -384,8 +387,11 @@ impl CudaSystem {
             }
         };
         let first = parts.fitted.len();
-        parts.fitted.resize(first + batch * nodes * columns, 0.0);
-        for (k, out) in parts.fitted[first..].chunks_mut((nodes * columns).max(1)).enumerate() {
+        let each = nodes * columns;
+        parts.fitted.resize(first + batch * each, 0.0);
+        // In one go, unless tiles were filled up.
+        let at_once = if stride == each { batch * each } else { each };
+        for (k, out) in parts.fitted[first..].chunks_mut(at_once.max(1)).enumerate() {
             lane.download_to(address(&fitted) + 8 * (k * stride) as u64, out)?;
         }
         let first = parts.forms.len();
@@ -464,9 +470,28 @@ fn of_features(
     let s = lane.zeros::<f64>(size * size)?;
     let out = Operand::new(address(&s), size);
     if primal {
-        let f = Operand::new(address(&rows), size);
-        let product = Size { rows: size, columns: size, terms: nodes, batch: 1 };
-        lane.multiply(product, 1.0, (f.transposed(), f), 0.0, out)?;
+        // A small matrix of long sums leaves most of the GPU idle: the rows are divided, and the parts added up.
+        let count = (nodes / PART_ROWS).clamp(1, PARTS);
+        let each = nodes / count;
+        let parts = lane.allocate::<f64>(count * size * size)?;
+        let f = Operand::new(address(&rows), size).batched(each * size);
+        let to = Operand::new(address(&parts), size).batched(size * size);
+        let product = Size { rows: size, columns: size, terms: each, batch: count };
+        lane.multiply(product, 1.0, (f.transposed(), f), 0.0, to)?;
+        let rest = nodes - count * each;
+        if rest > 0 {
+            let f = Operand::new(address(&rows), size).at(count * each, 0);
+            let product = Size { rows: size, columns: size, terms: rest, batch: 1 };
+            lane.multiply(
+                product,
+                1.0,
+                (f.transposed(), f),
+                1.0,
+                Operand::new(address(&parts), size),
+            )?;
+        }
+        let entries = size * size;
+        lane.launch_each("add_parts", entries, arguments![&parts, &s, count as u32, entries])?;
     } else {
         let f = Operand::new(address(&rows), columns);
         let product = Size { rows: nodes, columns: nodes, terms: columns, batch: 1 };
