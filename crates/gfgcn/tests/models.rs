@@ -118,9 +118,9 @@ fn the_tests_seal_files_as_the_library_does() {
 fn another_version_is_told_from_damage() {
     for file in [linear(), rbf()] {
         let mut parts = Parts::of(&file).unwrap();
-        parts.header = parts.header.replace("\"schema\":6", "\"schema\":7");
+        parts.header = parts.header.replace("\"schema\":7", "\"schema\":8");
         let message = error(&parts.seal());
-        assert!(message.contains("version 7") && message.contains("newer"), "{message}");
+        assert!(message.contains("version 8") && message.contains("newer"), "{message}");
         // The first version, as it was written.
         parts.header =
             r#"{"schema":1,"filter":{"kind":"sgc","depth":2},"options":{},"checksum":""}"#
@@ -132,7 +132,7 @@ fn another_version_is_told_from_damage() {
         parts.header = r#"{"schema":77,"new":[],"checksum":""}"#.to_owned();
         parts.tensors.clear();
         let message = error(&parts.seal());
-        assert!(message.contains("version 77") && message.contains("reads version 6"), "{message}");
+        assert!(message.contains("version 77") && message.contains("reads version 7"), "{message}");
     }
 }
 
@@ -174,7 +174,7 @@ fn files_that_are_no_models_are_refused() {
         (empty(r#"{"__metadata__":{"format":"pt"}}"#), "no gfgcn header"),
         (empty(r#"{"__metadata__":{"gfgcn":"[]"}}"#), "header cannot be read"),
         (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":-1}"}}"#), "header cannot be read"),
-        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":6}"}}"#), "header cannot be read"),
+        (empty(r#"{"__metadata__":{"gfgcn":"{\"schema\":7}"}}"#), "header cannot be read"),
     ] {
         let message = error(&file);
         assert!(message.contains(fragment) && message.contains("not a gfgcn model"), "{message}");

@@ -215,8 +215,8 @@ fn explanations_add_up_in_what_is_printed() {
                     assert!((sum - score).abs() < 0.51e-4, "{sum} {score}: {text}");
                 }
             }
-            let report =
-                &sandbox.json(&format!("explain m.model data --node {id} --class {class}"))[0];
+            let explain = format!("explain m.model data --node {id} --class {class}");
+            let report = &sandbox.json(&explain)["scores"][0];
             for view in ["channels", "features", "nodes_of_the_graph"] {
                 let terms = report[view]["terms"].as_array().unwrap().iter();
                 let sum: f64 = terms.map(|term| term["value"].as_f64().unwrap()).sum();
@@ -236,12 +236,18 @@ fn a_model_is_explained_class_by_class() {
     let sandbox = Sandbox::new();
     sandbox.ok("fit cora --public-split --depth 8 -o m.model");
     let report = sandbox.json("explain m.model cora");
-    let classes = report.as_array().unwrap();
+    assert!(report.get("influence").is_none(), "nothing is kept of the training");
+    let classes = report["scores"].as_array().unwrap();
     assert_eq!(classes.len(), 7);
     let nodes: u64 = classes.iter().map(|class| class["nodes"].as_u64().unwrap()).sum();
     assert_eq!(nodes, 2708);
     let one = sandbox.ok("explain m.model cora --class Theory");
     assert!(one.starts_with("Theory: the mean of ") && one.matches("By feature").count() == 1);
+    sandbox.ok("fit cora --public-split --depth 8 --keep-training -o kept.model");
+    let report = sandbox.json("explain kept.model cora --top 5");
+    let influence = &report["influence"];
+    assert_eq!(influence["nodes"].as_array().unwrap().len(), 5);
+    assert_eq!(influence["others"], 135);
     for (arguments, fragment) in [
         ("--node 99999", "id of a node"),
         ("--node 1 --class Chess", "Case_Based"),

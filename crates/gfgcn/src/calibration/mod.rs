@@ -243,7 +243,7 @@ mod tests {
     /// Classes drawn with the very probabilities of a link: that is found again.
     #[test]
     fn the_sharpness_is_that_of_the_scores() {
-        for (classes, bend) in [(2, 0.0), (5, 0.0), (4, 8.0), (2, -2.0), (5, -3.0)] {
+        for (classes, bend) in [(2, 0.0f64), (5, 0.0), (4, 8.0), (2, -2.0), (5, -3.0)] {
             let head = Head::classes(names(classes));
             let columns = head.columns();
             let scores = Matrix::from_fn(40_000, columns, |i, j| chance(7 * i + 1000 * j) - 0.5);
