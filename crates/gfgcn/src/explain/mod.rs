@@ -14,6 +14,7 @@
 //! [labelled nodes](View::Labelled), whatever its kernel.
 
 mod labelled;
+mod names;
 mod terms;
 
 pub use terms::Cause;
