@@ -22,6 +22,7 @@ mod predict;
 mod progress;
 mod relearn;
 mod run_cache;
+mod serve;
 mod settings;
 mod shown;
 mod source;
@@ -57,6 +58,7 @@ const MAX_THREADS: i64 = 1024;
   gfgcn fit my-folder -o my.model               learn from edges, features and labels .csv
   gfgcn tune my-folder                          which model is best, and how good is it?
   gfgcn predict my.model my-folder -o out.csv   label every node
+  gfgcn explore my-folder                       play with it in the browser
 
 Datasets are names (gfgcn data list), .npz files, or folders of tables."
 )]
@@ -102,6 +104,8 @@ enum Command {
     Update(relearn::update::Arguments),
     Forget(relearn::forget::Arguments),
     Inspect(inspect::Arguments),
+    Serve(serve::model::Arguments),
+    Explore(serve::explore::Arguments),
     Paper(paper::Arguments),
     /// List, describe, download, convert and make datasets
     #[command(subcommand)]
@@ -150,6 +154,8 @@ fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
         Command::Update(arguments) => relearn::update::run(arguments, &cli.global, output),
         Command::Forget(arguments) => relearn::forget::run(arguments, &cli.global, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
+        Command::Serve(arguments) => serve::model::run(arguments, &cli.global, output),
+        Command::Explore(arguments) => serve::explore::run(arguments, &cli.global, output),
         Command::Paper(arguments) => paper::run(arguments, &cli.global, output),
         Command::Data(command) => data::run(command, &cli.global, output),
         Command::Cache(command) => cache::run(command, output),
