@@ -4,8 +4,10 @@ CARGO ?= cargo
 PYTHON ?= python3
 # Where maturin is, which makes wheels.
 BUILD_VENV = target/python/build
+# Where Triton's client is, which asks the server.
+CLIENT_VENV = target/python/client
 
-.PHONY: build test test-browser test-python test-full check format fuzz bench bench-kernels wheel
+.PHONY: build test test-browser test-inference test-python test-full check format fuzz bench bench-kernels wheel
 
 build:
 	$(CARGO) build --release
@@ -15,16 +17,27 @@ build:
 test: check
 	$(CARGO) test --workspace
 	$(MAKE) test-browser
+	$(MAKE) test-inference
 	$(MAKE) test-python
 	$(PYTHON) -W error benchsuite/tests/test_runner.py
 	$(PYTHON) -W error benchsuite/tests/test_any_graph.py
 	$(PYTHON) -W error benchsuite/tests/test_growth.py
 
-# The report of the paper in a real browser; installs Chromium and Node.js where it may.
+# The report of the paper and the explorer in a real browser; installs Chromium and Node.js where it may.
 test-browser:
-	$(CARGO) build --workspace --example sample_report
+	$(CARGO) build --workspace --example sample_report --bin gfgcn
 	target/debug/examples/sample_report target/sample-report
-	crates/gfgcn-paper/tests/browser/run target/sample-report
+	tests/browser/run crates/gfgcn-paper/tests/browser.mjs target/sample-report
+	tests/browser/run crates/gfgcn-serve/tests/browser.mjs target/debug/gfgcn
+
+# The server, asked by Triton's client for the Open Inference Protocol.
+test-inference: $(CLIENT_VENV)
+	$(CARGO) build --workspace --bin gfgcn
+	$(CLIENT_VENV)/bin/python crates/gfgcn-serve/tests/open_inference.py target/debug/gfgcn
+
+$(CLIENT_VENV):
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet --only-binary :all: "tritonclient[http]>=2.60,<3" || { rm -rf $@; exit 1; }
 
 # The Python package: in target/wheels, for CPython 3.9 and later.
 wheel: $(BUILD_VENV)
@@ -47,7 +60,7 @@ $(BUILD_VENV):
 # limit of memory, property tests on other data than the last time, what the crate of formats says without its features, for which everything is compiled again, and the fuzz
 # targets for a minute each (installs cargo-fuzz).
 test-full: test
-	$(CARGO) test --workspace --test accuracy --test audit --test experiments --test cli --test tune -- --ignored
+	$(CARGO) test --workspace --test accuracy --test audit --test experiments --test cli --test serve --test tune -- --ignored
 	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --test properties --test tables
 	$(CARGO) test -p gfgcn-data --lib
 	$(MAKE) fuzz

@@ -250,32 +250,14 @@ impl Writer<'_> {
     }
 
     fn name(&self, cause: Cause, explained: &[usize]) -> String {
-        let member = |k: usize| &self.model.members()[k];
+        let name = cause.name(self.model, self.dataset);
         match cause {
-            Cause::Channel { member: k, channel } => {
-                member(k).design().channels()[channel].to_string()
-            }
-            Cause::Member(k) => {
-                format!("{} ({} kernel)", member(k).design(), member(k).ridge().kernel)
-            }
-            Cause::Feature(k) => match self.model.feature_names() {
-                Some(names) => names[k].clone(),
-                None => format!("feature {k}"),
-            },
-            Cause::Link(node) => format!("links to {}", self.dataset.node_id(node)),
-            Cause::Degree(1) => "how many edges end here".into(),
-            Cause::Degree(_) if self.dataset.graph().is_directed() => {
-                "how many edges start here".into()
-            }
-            Cause::Degree(_) => "how many neighbours there are".into(),
-            Cause::Node(node) if explained == [node] => {
-                format!("{} (itself)", self.dataset.node_id(node))
-            }
-            Cause::Node(node) => self.dataset.node_id(node).into_owned(),
+            Cause::Node(node) if explained == [node] => format!("{name} (itself)"),
             Cause::Labelled(node) => {
                 let training = self.model.training().expect("it knows its labelled nodes");
-                format!("{} ({})", training.node_id(node), training.known_of(node))
+                format!("{name} ({})", training.known_of(node))
             }
+            _ => name,
         }
     }
 }

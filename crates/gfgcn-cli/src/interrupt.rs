@@ -4,12 +4,16 @@ use crate::device::placement;
 use anyhow::Context as _;
 use gfgcn::context::{Cancel, Context, Memory};
 use gfgcn::files::discard_pending;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Raised by Ctrl-C; long work looks at it and gives up.
 static CANCEL: LazyLock<Cancel> = LazyLock::new(Cancel::default);
 /// Held while a result that took long to compute is written, which is short: the bytes are in memory already.
 pub(crate) static WRITING: Mutex<()> = Mutex::new(());
+
+/// What is asked to stop before anything is ended; set by what can finish in order.
+static ORDERLY: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// What shells expect of a program that Ctrl-C ended.
 pub(crate) const STATUS: i32 = 130;
@@ -17,6 +21,11 @@ pub(crate) const STATUS: i32 = 130;
 pub(crate) fn install() -> anyhow::Result<()> {
     let hang_ups = HangUps::as_they_are();
     ctrlc::set_handler(|| {
+        static ASKED: AtomicBool = AtomicBool::new(false);
+        // Who asks a second time will not wait.
+        if let Some(stop) = ORDERLY.get().filter(|_| !ASKED.swap(true, Ordering::SeqCst)) {
+            return stop();
+        }
         CANCEL.cancel();
         let _written = writing();
         let _ending = discard_pending();
@@ -25,6 +34,11 @@ pub(crate) fn install() -> anyhow::Result<()> {
     .context("cannot wait for Ctrl-C, perhaps for want of memory")?;
     hang_ups.restore();
     Ok(())
+}
+
+/// Has Ctrl-C stop something that ends by itself when it is asked to; only a second one ends the program at once.
+pub(crate) fn stop_orderly(stop: impl Fn() + Send + Sync + 'static) {
+    let _ = ORDERLY.set(Box::new(stop));
 }
 
 /// A context that Ctrl-C cancels. All work of the program shares one account of memory and one place to run.

@@ -23,6 +23,7 @@ mod predict;
 mod progress;
 mod relearn;
 mod run_cache;
+mod serve;
 mod settings;
 mod shown;
 mod source;
@@ -58,6 +59,7 @@ const MAX_THREADS: i64 = 1024;
   gfgcn fit my-folder -o my.model               learn from edges, features and labels .csv
   gfgcn tune my-folder                          which model is best, and how good is it?
   gfgcn predict my.model my-folder -o out.csv   label every node
+  gfgcn explore my-folder                       play with it in the browser
 
 Datasets are names (gfgcn data list), .npz files, or folders of tables."
 )]
@@ -103,6 +105,8 @@ enum Command {
     Update(relearn::update::Arguments),
     Forget(relearn::forget::Arguments),
     Inspect(inspect::Arguments),
+    Serve(serve::model::Arguments),
+    Explore(serve::explore::Arguments),
     Paper(paper::Arguments),
     /// List the GPUs that --device can name, or say why there are none
     Devices,
@@ -176,6 +180,8 @@ impl Command {
             Command::Update(arguments) => relearn::update::run(arguments, global, output),
             Command::Forget(arguments) => relearn::forget::run(arguments, global, output),
             Command::Inspect(arguments) => inspect::run(arguments, output),
+            Command::Serve(arguments) => serve::model::run(arguments, global, output),
+            Command::Explore(arguments) => serve::explore::run(arguments, global, output),
             Command::Paper(arguments) => paper::run(arguments, global, output),
             Command::Devices => device::list(output),
             Command::Data(command) => data::run(command, global, output),

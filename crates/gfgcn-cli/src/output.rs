@@ -21,6 +21,10 @@ impl Output {
         Output { json, quiet }
     }
 
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether progress may be shown.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()

@@ -141,6 +141,10 @@ pub(crate) struct NamedSource {
 }
 
 impl NamedSource {
+    pub(crate) fn new(dataset: PathBuf, direction: Directed) -> Self {
+        NamedSource { dataset, direction }
+    }
+
     /// Reads the dataset as [`Source::load_for`] does.
     pub(crate) fn load_for(
         &self,

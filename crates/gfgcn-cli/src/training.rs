@@ -268,7 +268,7 @@ pub(crate) fn save(model: &Model, path: &Path, force: bool) -> anyhow::Result<()
 }
 
 /// Says which classes cannot be learnt or judged.
-fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
+pub(crate) fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &Output) {
     let Targets::Classes(labels) = dataset.targets() else { return };
     let mut counts = vec![0; labels.classes().len()];
     for class in split.train().iter().filter_map(|&node| labels.get(node)) {

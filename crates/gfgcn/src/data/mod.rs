@@ -4,6 +4,7 @@
 mod dataset;
 mod digests;
 mod fingerprint;
+mod growth;
 mod keys;
 mod label_sets;
 mod labels;
@@ -14,6 +15,7 @@ mod targets;
 mod values;
 
 pub use dataset::Dataset;
+pub use growth::NewNode;
 pub(crate) use keys::mix;
 pub use label_sets::LabelSets;
 pub use labels::{Labels, UNLABELLED};

@@ -15,6 +15,7 @@
 
 mod influence;
 mod labelled;
+mod names;
 mod terms;
 
 pub use influence::Influence;

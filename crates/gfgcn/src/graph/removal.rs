@@ -86,7 +86,7 @@ impl Graph {
         Graph::from_weighted_arcs(nodes, directed, arcs)
     }
 
-    fn from_weighted_arcs(
+    pub(super) fn from_weighted_arcs(
         nodes: usize,
         directed: bool,
         arcs: impl Iterator<Item = (usize, usize, f32)>,

@@ -28,12 +28,14 @@
 
 mod change;
 mod file;
+mod left_out;
 mod receipt;
 mod rows;
 mod smoothing;
 
 pub use change::{Changes, Relearnt, Removal};
 pub(crate) use file::{TrainingHeader, read_training, training_tensors};
+pub use left_out::LeftOut;
 pub use receipt::{Check, Receipt, Removed, RemovedEdge, State};
 pub use smoothing::SmoothedSets;
 

@@ -1,43 +1,15 @@
-// Opens a report from its folder, as a reader does, and uses it: node test.mjs FOLDER [SCREENSHOTS].
+// Opens a report from its folder, as a reader does, and uses it: browser.mjs FOLDER [SCREENSHOTS], by tests/browser/run.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { PHONE, browser, fits, open as openPage, run } from "../../../tests/browser/harness.mjs";
 
-const [folder, screenshots] = process.argv.slice(2);
+const [folder, screenshots] = process.argv.slice(2).map((path) => resolve(path));
 const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8"));
 const address = pathToFileURL(join(folder, "index.html")).href;
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-// Containers give their root no sandbox; the page is our own.
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-
-const complaints = [];
-
-/** A page of its own, which notes whatever a reader would not want to happen. */
-async function open(options = {}, url = address) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => {
-    if (!/^(file|data):/.test(request.url())) complaints.push(`request to ${request.url()}`);
-  });
-  await page.goto(url);
-  return page;
-}
-
-/** Sees to it that nothing has to be scrolled sideways but the boxes of the tables. */
-async function fits(page) {
-  const [content, window] = await page.evaluate(() => [
-    document.documentElement.scrollWidth,
-    document.documentElement.clientWidth,
-  ]);
-  assert.ok(content <= window, `the page is ${content} wide in a window of ${window}`);
-}
+const open = (options = {}, url = address) => openPage(url, /^(file|data):/, options);
 
 /** The values of a column from top to bottom; null where nothing was measured. */
 const column = (table, index) =>
@@ -150,10 +122,12 @@ const tests = {
       });
     });
     const page = await context.newPage();
-    page.on("pageerror", (error) => complaints.push(String(error)));
+    const faults = [];
+    page.on("pageerror", (error) => faults.push(String(error)));
     await page.goto(address);
     await page.locator("#theme").click();
     assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+    assert.deepEqual(faults, []);
   },
 
   async "is complete without scripts"() {
@@ -163,8 +137,7 @@ const tests = {
   },
 
   async "fits a phone, where only tables scroll sideways"() {
-    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-    const page = await open(phone);
+    const page = await open(PHONE);
     await fits(page);
     const wide = await page
       .locator(".scroll")
@@ -230,20 +203,7 @@ async function takeScreenshots() {
   }
 }
 
-assert.ok(existsSync(executablePath), `no browser at ${executablePath}`);
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  try {
-    await test();
-    assert.deepEqual(complaints.splice(0), [], "the browser complained");
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    failed += 1;
-    complaints.length = 0;
-    console.log(`FAILED  ${name}\n${error.stack}`);
-  }
-}
+const failed = await run(tests);
 if (screenshots) await takeScreenshots();
 await browser.close();
-console.log(`browser test: ${Object.keys(tests).length - failed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
