@@ -6,6 +6,7 @@
 
 mod audit;
 mod cache;
+mod columns;
 mod data;
 pub mod download;
 mod evaluate;
@@ -58,7 +59,7 @@ const MAX_THREADS: i64 = 1024;
   gfgcn tune my-folder                          which model is best, and how good is it?
   gfgcn predict my.model my-folder -o out.csv   label every node
 
-Datasets are names (gfgcn data list), .npz files, or folders of tables."
+Datasets are names (gfgcn data list), files (.npz, .graphml, .gexf, .json, .mat, edge lists), or folders."
 )]
 struct Cli {
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! What the arguments for datasets, splits and outputs mean.
 
+use crate::columns::ColumnArguments;
 use crate::output::Output;
 use crate::{Global, interrupt};
 use clap::Args;
@@ -7,15 +8,17 @@ use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Model, Result};
-use gfgcn_data::{Directions, EdgeFile, TableFiles, npz, read_splits, read_values};
-use gfgcn_datasets::{has_extension, open_with, stem};
+use gfgcn_data::{
+    Columns, Directions, EdgeFile, ReadOptions, TableFiles, npz, read_splits, read_values,
+};
+use gfgcn_datasets::{has_extension, open_with, recognise, stem};
 use std::path::{Path, PathBuf};
 
 /// A dataset: by name, by path, or as separate tables.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Source {
-    /// A dataset: a name (`gfgcn data list`; write ./NAME for a folder of that name), an .npz file, a folder with edges, features and labels
-    /// tables, or a raw Planetoid folder
+    /// A dataset: a name (`gfgcn data list`; write ./NAME for a folder of that name), a file (.npz, .graphml, .gexf, .json, .mat,
+    /// or a list of edges), a folder with edges, features and labels tables, or a folder of Planetoid, OGB, MUSAE or Neo4j
     #[arg(value_name = "DATASET", required_unless_present = "edges")]
     dataset: Option<PathBuf>,
     /// Table of edges (source,target, perhaps weight, type and directed), or a MatrixMarket file; instead of DATASET. A file
@@ -36,6 +39,8 @@ pub(crate) struct Source {
     values: Option<PathBuf>,
     #[command(flatten)]
     direction: Directed,
+    #[command(flatten)]
+    columns: ColumnArguments,
 }
 
 /// Whether edges have directions.
@@ -63,10 +68,12 @@ impl Directed {
 impl Source {
     /// Reads the dataset and says what was repaired on the way.
     pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
-        self.load_with(self.direction.directions(), global, output)
+        let (directions, columns) = (self.direction.directions(), self.columns.columns());
+        self.load_with(&ReadOptions { directions, columns }, global, output)
     }
 
-    /// Reads the dataset as [`Source::load`] does, with directions where a model was trained with some.
+    /// Reads the dataset as [`Source::load`] does, with directions where a model was trained with some, and columns made
+    /// features as they were then.
     pub(crate) fn load_for(
         &self,
         model: &Model,
@@ -77,21 +84,20 @@ impl Source {
             true => Directions::Kept { by: "the model" },
             false => self.direction.directions(),
         };
-        self.load_with(directions, global, output)
+        let columns = Columns { encoding: model.encoding().cloned(), ..self.columns.columns() };
+        self.load_with(&ReadOptions { directions, columns }, global, output)
     }
 
     fn load_with(
         &self,
-        directions: Directions,
+        options: &ReadOptions,
         global: &Global,
         output: &Output,
     ) -> Result<Dataset> {
         let context = &interrupt::context();
         let edges: Vec<EdgeFile> = self.edges.iter().map(|text| edge_file(text)).collect();
         let dataset = match (&self.dataset, &edges[..]) {
-            (Some(dataset), _) => {
-                open_with(dataset, global.data_dir.as_deref(), directions, context)?
-            }
+            (Some(dataset), _) => open_with(dataset, global.data_dir.as_deref(), options, context)?,
             (None, [first, ..]) => {
                 let name = stem(&first.path);
                 let files = TableFiles {
@@ -100,7 +106,8 @@ impl Source {
                     labels: self.labels.clone(),
                     values: None,
                     split: None,
-                    directions,
+                    directions: options.directions,
+                    columns: options.columns.clone(),
                     edges,
                 };
                 files.read(&name, context)?
@@ -117,9 +124,24 @@ impl Source {
             None => dataset,
         };
         // In an archive the places of nodes are what counts, in tables their ids.
-        let from_tables =
-            !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir());
-        Ok(if from_tables { dataset.ordered_by_names() } else { dataset })
+        let by_place = match &self.dataset {
+            None => false,
+            Some(path) => {
+                recognise(path, global.data_dir.as_deref())?.is_none_or(|l| l.is_by_place())
+            }
+        };
+        Ok(if by_place { dataset } else { dataset.ordered_by_names() })
+    }
+
+    /// What the dataset was recognised as, and how it is read.
+    pub(crate) fn describe(&self, global: &Global) -> Result<String> {
+        match &self.dataset {
+            None => Ok("separate tables".into()),
+            Some(dataset) => {
+                let layout = recognise(dataset, global.data_dir.as_deref())?;
+                Ok(layout.map_or("part of the program".into(), |layout| layout.describe()))
+            }
+        }
     }
 
     /// The paths that are read.
@@ -138,6 +160,8 @@ pub(crate) struct NamedSource {
     dataset: PathBuf,
     #[command(flatten)]
     direction: Directed,
+    #[command(flatten)]
+    columns: ColumnArguments,
 }
 
 impl NamedSource {
@@ -149,7 +173,8 @@ impl NamedSource {
         output: &Output,
     ) -> Result<Dataset> {
         let (dataset, direction) = (Some(self.dataset.clone()), self.direction);
-        Source { dataset, direction, ..Source::default() }.load_for(model, global, output)
+        let columns = self.columns.clone();
+        Source { dataset, direction, columns, ..Source::default() }.load_for(model, global, output)
     }
 
     /// The path that is read.

@@ -38,13 +38,19 @@
 
 mod archive;
 mod classes;
+mod columns;
 mod density;
 mod directions;
+mod documents;
 mod edges;
 mod graph_tables;
+mod json;
+mod layout;
 mod limits;
 mod lines;
+mod matlab;
 mod matrix_market;
+mod musae;
 mod npy;
 pub mod npz;
 pub mod planetoid;
@@ -54,11 +60,14 @@ mod synthetic;
 mod table;
 mod triplets;
 
+pub use columns::{Columns, Separator};
 pub use directions::Directions;
 pub use graph_tables::{
     EdgeFile, TableFiles, read_edges, read_labels, read_nodes, read_splits, read_values,
     write_folder, write_folder_memory,
 };
+pub use layout::{Layout, ReadOptions};
+pub use musae::MusaeFiles;
 pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
 pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};
 

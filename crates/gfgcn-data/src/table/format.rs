@@ -70,6 +70,8 @@ pub(crate) enum FileFormat {
     MatrixMarket,
     /// A NumPy array.
     Npy,
+    /// Lists of features by node.
+    Json,
 }
 
 impl FileFormat {
@@ -90,9 +92,13 @@ impl FileFormat {
             ("parquet", false) => Ok(FileFormat::Parquet),
             ("mtx", _) => Ok(FileFormat::MatrixMarket),
             ("npy", false) => Ok(FileFormat::Npy),
+            ("json", _) => Ok(FileFormat::Json),
+            ("edges" | "edgelist" | "el" | "ncol" | "dat", _) => {
+                Ok(FileFormat::Text { separator: None })
+            }
             _ => Err(Error::Data(format!(
-                "the name does not end in a known format: {}; for edges and features also .mtx, for \
-                 features and labels also .npy",
+                "the name does not end in a known format: {}; edges are also read from .mtx, .npy, .edges and \
+                 .edgelist, features from .mtx, .npy and .json, labels from .npy",
                 FileFormat::TABLES
             ))
             .in_file(path)),

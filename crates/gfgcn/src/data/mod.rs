@@ -3,6 +3,7 @@
 
 mod dataset;
 mod digests;
+mod encoding;
 mod fingerprint;
 mod keys;
 mod label_sets;
@@ -14,6 +15,7 @@ mod targets;
 mod values;
 
 pub use dataset::Dataset;
+pub use encoding::{ColumnKind, EncodedColumn, Encoding};
 pub(crate) use keys::mix;
 pub use label_sets::LabelSets;
 pub use labels::{Labels, UNLABELLED};
