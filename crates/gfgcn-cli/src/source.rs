@@ -9,7 +9,7 @@ use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Model, Result};
 use gfgcn_data::{
-    Columns, Directions, EdgeFile, ReadOptions, TableFiles, npz, read_splits, read_values,
+    Columns, Directions, EdgeFile, ReadOptions, TableFiles, giveaway, npz, read_splits, read_values,
 };
 use gfgcn_datasets::{has_extension, open_with, recognise, stem};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,14 @@ impl Source {
     /// Reads the dataset and says what was repaired on the way.
     pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
         let (directions, columns) = (self.direction.directions(), self.columns.columns());
-        self.load_with(&ReadOptions { directions, columns }, global, output)
+        let dataset = self.load_with(&ReadOptions { directions, columns }, global, output)?;
+        if let Some(column) = giveaway(&dataset) {
+            output.warn(format!(
+                "the feature {column:?} alone gives every label; if it was made from the labels, leave it out \
+                 (--drop-columns), or the model will be of no use"
+            ));
+        }
+        Ok(dataset)
     }
 
     /// Reads the dataset as [`Source::load`] does, with directions where a model was trained with some, and columns made

@@ -43,6 +43,7 @@ mod density;
 mod directions;
 mod documents;
 mod edges;
+mod giveaway;
 mod graph_tables;
 mod json;
 mod layout;
@@ -62,6 +63,7 @@ mod triplets;
 
 pub use columns::{Columns, Separator};
 pub use directions::Directions;
+pub use giveaway::giveaway;
 pub use graph_tables::{
     EdgeFile, TableFiles, read_edges, read_labels, read_nodes, read_splits, read_values,
     write_folder, write_folder_memory,

@@ -31,6 +31,11 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
+    /// Whether a line has what the extension of the file says: a line of nothing but tabs has cells, too.
+    fn is_usual_in(self, line: &str) -> bool {
+        self.usual.is_some_and(|byte| line.as_bytes().contains(&byte))
+    }
+
     /// What stands between the cells of a first line.
     fn separator(self, line: &str) -> Separator {
         if let Some(given) = self.given {
@@ -103,7 +108,7 @@ impl TextReader {
             let blank = self.record.trim_ascii().is_empty();
             let separator = match self.separator {
                 Some(separator) => separator,
-                None if blank => continue,
+                None if blank && !self.dialect.is_usual_in(&self.record) => continue,
                 None => self.dialect.separator(&self.record),
             };
             self.separator = Some(separator);
