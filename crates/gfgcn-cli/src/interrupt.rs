@@ -18,6 +18,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
     ctrlc::set_handler(|| {
         CANCEL.cancel();
         let _written = writing();
+        crate::stdio::discard();
         let _ending = discard_pending();
         std::process::exit(STATUS);
     })

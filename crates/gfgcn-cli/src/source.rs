@@ -2,7 +2,7 @@
 
 use crate::columns::ColumnArguments;
 use crate::output::Output;
-use crate::{Global, interrupt};
+use crate::{Global, interrupt, stdio};
 use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
@@ -95,13 +95,45 @@ impl Source {
         self.load_with(&ReadOptions { directions, columns }, global, output)
     }
 
+    /// With a file in place of `-`, which one of the arguments may be.
+    fn with_input_kept(&self) -> Result<(Source, Option<stdio::Folder>)> {
+        let mut source = self.clone();
+        let single = [
+            &mut source.dataset,
+            &mut source.features,
+            &mut source.node_list,
+            &mut source.labels,
+            &mut source.values,
+        ];
+        let mut paths: Vec<&mut PathBuf> = single.into_iter().flatten().collect();
+        paths.extend(&mut source.edges);
+        paths.retain(|path| stdio::is_standard(path));
+        match &mut paths[..] {
+            [] => Ok((source, None)),
+            [only] => {
+                let (folder, path) = stdio::keep_input()?;
+                **only = path;
+                Ok((source, Some(folder)))
+            }
+            _ => Err(Error::parameter("-", "there twice", "standard input for one table only")),
+        }
+    }
+
     fn load_with(
         &self,
         options: &ReadOptions,
         global: &Global,
         output: &Output,
     ) -> Result<Dataset> {
+        let (source, kept) = self.with_input_kept()?;
+        let dataset = source.read(options, global, output)?;
+        drop(kept);
+        Ok(dataset)
+    }
+
+    fn read(&self, options: &ReadOptions, global: &Global, output: &Output) -> Result<Dataset> {
         let context = &interrupt::context();
+        output.log(format!("reading {}", self.describe(global)?));
         let edges: Vec<EdgeFile> = self.edges.iter().map(|text| edge_file(text)).collect();
         let dataset = match (&self.dataset, &edges[..]) {
             (Some(dataset), _) => open_with(dataset, global.data_dir.as_deref(), options, context)?,
@@ -121,6 +153,14 @@ impl Source {
             }
             (None, []) => unreachable!("the parser requires a dataset or edges"),
         };
+        let (graph, features) = (dataset.graph(), dataset.features());
+        output.log(format!(
+            "read {}: {} nodes, {} edges, {} features",
+            dataset.name(),
+            graph.nodes(),
+            graph.edges(),
+            features.cols()
+        ));
         dataset.notes().iter().for_each(|note| output.note(note));
         self.direction.note(&dataset, output);
         let dataset = match &self.values {
@@ -144,6 +184,7 @@ impl Source {
     pub(crate) fn describe(&self, global: &Global) -> Result<String> {
         match &self.dataset {
             None => Ok("separate tables".into()),
+            Some(dataset) if stdio::is_standard(dataset) => Ok("standard input".into()),
             Some(dataset) => {
                 let layout = recognise(dataset, global.data_dir.as_deref())?;
                 Ok(layout.map_or("part of the program".into(), |layout| layout.describe()))
@@ -255,7 +296,7 @@ impl SplitSource {
 /// The file a command writes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Target {
-    /// File to write
+    /// File to write; predictions also to - for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace the output file if it is there
@@ -274,6 +315,10 @@ impl Target {
 
     /// Notices before any work is done that the output could not or must not be written.
     pub(crate) fn check(&self, inputs: &[PathBuf]) -> Result<()> {
+        if stdio::is_standard(&self.output) {
+            let problem = "standard output is for predictions; name a file".to_owned();
+            return Err(Error::Data(problem));
+        }
         check_output(&self.output, self.force, inputs)
     }
 }

@@ -1,5 +1,6 @@
 //! The real binary in temporary folders: what it prints, what it writes, how it ends.
 
+mod collections;
 mod data;
 #[cfg(unix)]
 mod edges;
@@ -26,6 +27,7 @@ mod running;
 #[cfg(unix)]
 mod same_bytes;
 mod sandbox;
+mod shell;
 mod splits;
 mod synth;
 mod targets;

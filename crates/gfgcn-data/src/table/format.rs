@@ -19,11 +19,14 @@ pub enum TableFormat {
     Tsv,
     /// Typed columns, compressed with Snappy.
     Parquet,
+    /// A list of objects, one for each row. Written, but not read.
+    Json,
 }
 
 impl TableFormat {
     /// Every format.
-    pub const ALL: [TableFormat; 3] = [TableFormat::Csv, TableFormat::Tsv, TableFormat::Parquet];
+    pub const ALL: [TableFormat; 4] =
+        [TableFormat::Csv, TableFormat::Tsv, TableFormat::Parquet, TableFormat::Json];
 
     /// The extension of a file in this format, without the dot.
     pub fn extension(self) -> &'static str {
@@ -31,13 +34,14 @@ impl TableFormat {
             TableFormat::Csv => "csv",
             TableFormat::Tsv => "tsv",
             TableFormat::Parquet => "parquet",
+            TableFormat::Json => "json",
         }
     }
 
     /// Checks that this build can write the format.
     pub(crate) fn check_writable(self) -> Result<()> {
         match self {
-            TableFormat::Csv | TableFormat::Tsv => Ok(()),
+            TableFormat::Csv | TableFormat::Tsv | TableFormat::Json => Ok(()),
             TableFormat::Parquet => parquet::check_writable(),
         }
     }
@@ -55,7 +59,7 @@ impl FromStr for TableFormat {
         TableFormat::ALL
             .into_iter()
             .find(|format| format.extension() == text)
-            .ok_or_else(|| Error::parameter("table format", text, "csv, tsv or parquet"))
+            .ok_or_else(|| Error::parameter("table format", text, "csv, tsv, parquet or json"))
     }
 }
 
@@ -112,13 +116,8 @@ pub fn check_table_name(path: &Path) -> Result<()> {
     format.check_writable().map_err(|e| e.in_file(path))
 }
 
-/// Whether a file's name ends in a format that tables are written in.
-pub(crate) fn names_table(path: &Path) -> bool {
-    of_output(path).is_ok()
-}
-
 /// The format of a table to be written and whether to gzip it, by the extension of its name.
-pub(super) fn of_output(path: &Path) -> Result<(TableFormat, bool)> {
+pub(crate) fn of_output(path: &Path) -> Result<(TableFormat, bool)> {
     let (extension, gzipped) = extension(path);
     match extension.parse() {
         Ok(TableFormat::Parquet) if gzipped => {}
@@ -126,7 +125,7 @@ pub(super) fn of_output(path: &Path) -> Result<(TableFormat, bool)> {
         Err(_) => {}
     }
     Err(Error::Data(
-        "the name must end in .csv, .tsv (each also with .gz) or .parquet, which chooses the \
+        "the name must end in .csv, .tsv, .json (each also with .gz) or .parquet, which chooses the \
          format"
             .into(),
     )

@@ -13,10 +13,11 @@ mod text;
 mod write;
 
 pub(crate) use cell::{Cell, is_number, parse_number};
-pub(crate) use format::{FileFormat, names_table};
+pub(crate) use format::{FileFormat, of_output};
 pub use format::{TableFormat, check_table_name};
 pub(crate) use records::Records;
 pub(crate) use text::Dialect;
+pub(crate) use write::write_table_as;
 pub use write::{Column, ColumnData, write_table};
 
 use crate::columns::Separator;
