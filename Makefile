@@ -5,7 +5,7 @@ PYTHON ?= python3
 # Where maturin is, which makes wheels.
 BUILD_VENV = target/python/build
 
-.PHONY: build test test-browser test-python test-full check format fuzz bench bench-kernels wheel
+.PHONY: build docs test test-browser test-python test-full check format fuzz bench bench-kernels wheel
 
 build:
 	$(CARGO) build --release
@@ -42,6 +42,14 @@ test-python: $(BUILD_VENV)
 $(BUILD_VENV):
 	$(PYTHON) -m venv $@
 	$@/bin/pip install --quiet "maturin>=1.16,<2"
+
+# The docs as a small book, in target/book.
+docs: target/python/docs
+	target/python/docs/bin/python docs/build.py target/book
+
+target/python/docs:
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet markdown
 
 # Also what takes long: every model on twenty splits of each graph, commands ended at 200 moments each and under every
 # limit of memory, property tests on other data than the last time, what the crate of formats says without its features, for which everything is compiled again, and the fuzz

@@ -148,7 +148,13 @@ impl Dataset {
 
     /// Writes an archive of arrays, or a folder of tables.
     #[pyo3(signature = (path, overwrite, format=None))]
-    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool, format: Option<&str>) -> PyResult<()> {
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        overwrite: bool,
+        format: Option<&str>,
+    ) -> PyResult<()> {
         let format: TableFormat = format.unwrap_or("csv").parse().map_err(raise)?;
         work::run(py, 0, |_| match gfgcn_datasets::has_extension(&path, "npz") {
             true => npz::write(&self.dataset, &path, overwrite),

@@ -109,7 +109,8 @@ fn write_all(sandbox: &Sandbox) -> Vec<Case> {
         <attribute id='0' title='x' type='double'/><attribute id='1' title='class' type='string'/></attributes><nodes>"
         .to_owned();
     for n in 0..NODES {
-        let x = features(n)[0];
+        // Without a second feature, there has to be a middle.
+        let x = features(n)[0] - 0.7;
         let (mut data, mut value) = (String::new(), String::new());
         if is_labelled(n) {
             data = format!("<data key='c'>{}</data>", label(n));

@@ -17,6 +17,7 @@ mod order;
 mod paper;
 #[path = "../../../gfgcn/tests/published/mod.rs"]
 mod published;
+mod questions;
 #[cfg(unix)]
 mod refusals;
 mod relearn;

@@ -139,21 +139,19 @@ impl<'r> GraphDocument<'r> {
 }
 
 impl GraphDocument<'_> {
-    /// The only attribute that is called like labels and has several; what Neo4j calls so is the last choice.
+    /// The attribute that is called most like labels and has several. What Neo4j calls so is the last choice, and `y`
+    /// beside `x` is a place.
     fn guess_label(&self, columns: &Columns) -> Option<String> {
-        let attributes = self.nodes.names().iter().skip(1);
-        let fitting = attributes.filter(|name| {
+        let attributes = || self.nodes.names().iter().skip(1);
+        let has_x = attributes().any(|name| name.eq_ignore_ascii_case("x"));
+        let fitting = attributes().filter(|name| {
             let is_free = !columns.dropped.contains(name) && !columns.features.contains(name);
-            names::is_label(name) && is_free && !self.nodes.is_constant(name)
+            let is_place = has_x && name.eq_ignore_ascii_case("y");
+            is_free && !is_place && !self.nodes.is_constant(name)
         });
-        let mut fitting: Vec<&String> = fitting.collect();
-        if fitting.len() > 1 {
-            fitting.retain(|name| *name != LABEL);
-        }
-        match fitting[..] {
-            [only] => Some(only.clone()),
-            _ => None,
-        }
+        let ranked =
+            fitting.filter_map(|name| Some((name == LABEL, names::label_rank(name)?, name)));
+        ranked.min().map(|(.., name)| name.clone())
     }
 }
 

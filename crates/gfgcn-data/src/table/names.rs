@@ -9,7 +9,7 @@ const WEIGHTS: [&str; 4] = ["weight", "weights", "edgeweight", "w"];
 const TYPES: [&str; 4] = ["type", "edgetype", "relation", "relationtype"];
 const DIRECTED: [&str; 2] = ["directed", "isdirected"];
 const LABELS: [&str; 9] =
-    ["label", "labels", "class", "target", "y", "category", "subject", "topic", "community"];
+    ["label", "labels", "class", "target", "category", "subject", "topic", "community", "y"];
 const FEATURES: [&str; 2] = ["feature", "featurename"];
 const SPLITS: [&str; 6] = ["split", "part", "partition", "set", "subset", "fold"];
 
@@ -69,6 +69,11 @@ pub(crate) fn is_directed(name: &str) -> bool {
 /// Whether a column of this name holds labels.
 pub(crate) fn is_label(name: &str) -> bool {
     LABELS.contains(&plain(name).as_str())
+}
+
+/// How much a name says that a column holds labels: the smaller, the more. `y` says least.
+pub(crate) fn label_rank(name: &str) -> Option<usize> {
+    LABELS.iter().position(|label| plain(name) == *label)
 }
 
 /// Whether a column of this name says which part of a split a node is in; of several splits, each may have its number.
