@@ -210,7 +210,7 @@ fn facebook() -> Vec<u8> {
 fn files_as_published_become_predictions() {
     let sandbox = Sandbox::new();
     for (path, options, id, classes) in write_all(&sandbox) {
-        sandbox.ok(&format!("fit {path} {options} --depth 2 -o m.model --force"));
+        sandbox.ok(&format!("fit {path} {options} -o m.model --force"));
         sandbox.ok(&format!("predict m.model {path} {options} -o out.csv --force"));
         let table = sandbox.read("out.csv");
         let found: Vec<(&str, &str)> = (table.lines().skip(1))
