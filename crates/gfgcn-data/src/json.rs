@@ -1,27 +1,23 @@
 //! JSON documents, parsed as they are read: what every format that is written in JSON shares.
 //!
-//! The parser (`serde_json`) ends at a depth of 128 and keeps one value at a time; what a single text may take is watched
-//! here, on its way in.
+//! The parser (`serde_json`) ends at a depth of 128 and keeps one value at a time; what a single text may take is
+//! [watched](crate::watched) on its way in.
 
-use crate::lines::{LONGEST, open_bytes, read_error};
+use crate::lines::{open_bytes, read_error};
 use crate::reading::Reading;
+pub(crate) use crate::watched::Stop;
+use crate::watched::Watched;
 use gfgcn::{Error, Result};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Visitor};
-use std::cell::RefCell;
 use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
-use std::rc::Rc;
-
-/// Why a parsing was ended that was not for the JSON.
-#[derive(Clone, Default)]
-pub(crate) struct Stop(Rc<RefCell<Option<Error>>>);
 
 impl Stop {
     /// Ends the parsing with an error of ours.
     pub(crate) fn because<E: serde::de::Error>(&self, error: Error) -> E {
-        *self.0.borrow_mut() = Some(error);
+        self.keep(error);
         E::custom("stopped")
     }
 }
@@ -31,12 +27,17 @@ pub(crate) fn parse<D>(path: &Path, reading: &Reading, stop: &Stop, document: D)
 where
     D: for<'de> DeserializeSeed<'de, Value = ()>,
 {
-    let input = BufReader::with_capacity(1 << 16, open_bytes(path)?);
-    let watched = Watched { input, state: State::Outside, length: 0, held: 0, reading, stop };
-    let mut parser = serde_json::Deserializer::from_reader(BufReader::new(watched));
+    let mut state = State::Outside;
+    let is_text = |byte| {
+        state = state.after(byte);
+        state != State::Outside
+    };
+    let watched = Watched::new(open_bytes(path)?, is_text, reading, stop);
+    let mut parser =
+        serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, watched));
     let parsed = document.deserialize(&mut parser).and_then(|()| parser.end());
     let Err(error) = parsed else { return Ok(()) };
-    if let Some(error) = stop.0.borrow_mut().take() {
+    if let Some(error) = stop.take() {
         return Err(error.in_file(path));
     }
     let place = format!("line {}", error.line());
@@ -48,16 +49,7 @@ where
     Err(Error::Format(format!("{problem} (column {})", error.column())).at(path, place))
 }
 
-/// Bytes on their way to the parser: looks how long a text becomes, and whether the work is still wanted.
-struct Watched<'r, R> {
-    input: R,
-    state: State,
-    length: usize,
-    held: u64,
-    reading: &'r Reading,
-    stop: &'r Stop,
-}
-
+/// Where a byte stands.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Outside,
@@ -65,36 +57,15 @@ enum State {
     Escaped,
 }
 
-/// Texts up to this length need not be asked for.
-const SHORT: usize = 1 << 20;
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        let mut longest = 0;
-        for &byte in &buffer[..read] {
-            self.state = match (self.state, byte) {
-                (State::Outside, b'"') => State::Text,
-                (State::Outside, _) => State::Outside,
-                (State::Text, b'\\') => State::Escaped,
-                (State::Text, b'"') => State::Outside,
-                (State::Text | State::Escaped, _) => State::Text,
-            };
-            self.length = if self.state == State::Outside { 0 } else { self.length + 1 };
-            longest = longest.max(self.length);
+impl State {
+    fn after(self, byte: u8) -> State {
+        match (self, byte) {
+            (State::Outside, b'"') => State::Text,
+            (State::Outside, _) => State::Outside,
+            (State::Text, b'\\') => State::Escaped,
+            (State::Text, b'"') => State::Outside,
+            (State::Text | State::Escaped, _) => State::Text,
         }
-        if longest > LONGEST {
-            let problem = format!("a text is longer than {} MiB", LONGEST >> 20);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
-        }
-        let needed = if longest > SHORT { 4 * longest as u64 } else { 0 };
-        let asked = self.reading.hold(needed.saturating_sub(self.held));
-        self.held = self.held.max(needed);
-        asked.map_err(|error| {
-            *self.stop.0.borrow_mut() = Some(error);
-            io::Error::other("stopped")
-        })?;
-        Ok(read)
     }
 }
 

@@ -60,6 +60,7 @@ mod reading;
 mod synthetic;
 mod table;
 mod triplets;
+mod watched;
 
 pub use columns::{Columns, Separator};
 pub use directions::Directions;

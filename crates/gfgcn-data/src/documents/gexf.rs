@@ -3,6 +3,7 @@
 //! A node's own `label` is what Gephi writes beside it, as a rule its name, and only read where a column `label` is asked
 //! for. Nodes inside nodes are refused; time and what is drawn are left out.
 
+use super::declared::{self, Declared};
 use super::xml::{Document, Element, Node};
 use super::{GraphDocument, ID, Part, SOURCE, TARGET};
 use crate::columns::Columns;
@@ -11,17 +12,10 @@ use gfgcn::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What an attribute is called, whether it is a truth value, and what it is where nothing is said.
-struct Attribute {
-    title: String,
-    is_truth: bool,
-    default: Option<String>,
-}
-
 #[derive(Default)]
 struct State {
-    of_nodes: BTreeMap<String, Attribute>,
-    of_edges: BTreeMap<String, Attribute>,
+    of_nodes: BTreeMap<String, Declared>,
+    of_edges: BTreeMap<String, Declared>,
     /// What is being declared.
     class: Option<Part>,
     declared: Option<String>,
@@ -62,7 +56,7 @@ fn is_directed(word: &str) -> Result<bool> {
 }
 
 impl State {
-    fn attributes(&mut self, part: Part) -> &mut BTreeMap<String, Attribute> {
+    fn attributes(&mut self, part: Part) -> &mut BTreeMap<String, Declared> {
         match part {
             Part::Node => &mut self.of_nodes,
             Part::Edge => &mut self.of_edges,
@@ -97,10 +91,10 @@ impl State {
                     return Err(Error::Format("<attribute> stands outside of <attributes>".into()));
                 };
                 let id = element.needed("id")?;
-                let title = element.attribute("title")?.unwrap_or_else(|| id.clone());
+                let name = element.attribute("title")?.unwrap_or_else(|| id.clone());
                 let is_truth = element.attribute("type")?.as_deref() == Some("boolean");
-                reading.grow(2 * (id.len() + title.len()) + 128)?;
-                let attribute = Attribute { title, is_truth, default: None };
+                reading.grow(2 * (id.len() + name.len()) + 128)?;
+                let attribute = Declared { name, is_truth, default: None };
                 if self.attributes(part).insert(id.clone(), attribute).is_some() {
                     return Err(Error::Data(format!("the attribute {id:?} is declared twice")));
                 }
@@ -149,7 +143,7 @@ impl State {
                 let value = element.needed("value")?;
                 let attribute = self.attributes(part).get(&id);
                 let undeclared = || Error::Data(format!("the attribute {id:?} is not declared"));
-                put(graph, part, attribute.ok_or_else(undeclared)?, &value)?;
+                attribute.ok_or_else(undeclared)?.put(graph, part, &value)?;
                 if let Some((_, had)) = &mut self.part {
                     had.push(id);
                 }
@@ -173,25 +167,10 @@ impl State {
             "attributes" => self.class = None,
             "node" | "edge" => {
                 let Some((part, had)) = self.part.take() else { return Ok(()) };
-                for (id, attribute) in self.attributes(part) {
-                    if let Some(default) = attribute.default.as_ref().filter(|_| !had.contains(id))
-                    {
-                        put(graph, part, attribute, default)?;
-                    }
-                }
-                graph.finish(part)?;
+                declared::finish(graph, part, self.attributes(part), &had)?;
             }
             _ => {}
         }
         Ok(())
     }
-}
-
-fn put(graph: &mut GraphDocument, part: Part, attribute: &Attribute, text: &str) -> Result<()> {
-    let cell = match (attribute.is_truth, text) {
-        (true, "true" | "1") => Cell::Bool(true),
-        (true, "false" | "0") => Cell::Bool(false),
-        _ => Cell::Text(text),
-    };
-    graph.set(part, &attribute.title, cell)
 }

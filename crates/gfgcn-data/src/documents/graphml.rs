@@ -2,41 +2,20 @@
 //!
 //! Nested graphs and hyperedges are refused; ports, and what programs add to draw the graph, are left out.
 
+use super::declared::{self, Declared};
 use super::xml::{Document, Element, Node};
 use super::{GraphDocument, ID, Part, SOURCE, TARGET};
 use crate::table::Cell;
 use gfgcn::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-/// What a key stands for.
-struct Key {
-    name: String,
-    is_truth: bool,
-    of: Of,
-    default: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Of {
-    Node,
-    Edge,
-    Both,
-    Neither,
-}
-
-impl Of {
-    fn is(self, part: Part) -> bool {
-        match part {
-            Part::Node => matches!(self, Of::Node | Of::Both),
-            Part::Edge => matches!(self, Of::Edge | Of::Both),
-        }
-    }
-}
 
 #[derive(Default)]
 struct State {
-    keys: BTreeMap<String, Key>,
+    of_nodes: BTreeMap<String, Declared>,
+    of_edges: BTreeMap<String, Declared>,
+    /// Keys of the graph itself, of ports and so on.
+    of_others: BTreeSet<String>,
     /// The key that is being read, or whose value is.
     key: Option<String>,
     directed: Option<bool>,
@@ -86,15 +65,24 @@ impl State {
                 let id = element.needed("id")?;
                 let name = element.attribute("attr.name")?.unwrap_or_else(|| id.clone());
                 let is_truth = element.attribute("attr.type")?.as_deref() == Some("boolean");
-                let of = match element.attribute("for")?.as_deref() {
-                    Some("node") => Of::Node,
-                    Some("edge") => Of::Edge,
-                    None | Some("all") => Of::Both,
-                    Some(_) => Of::Neither,
+                let (of_nodes, of_edges) = match element.attribute("for")?.as_deref() {
+                    Some("node") => (true, false),
+                    Some("edge") => (false, true),
+                    None | Some("all") => (true, true),
+                    Some(_) => (false, false),
                 };
-                reading.grow(2 * (id.len() + name.len()) + 128)?;
-                if self.keys.insert(id.clone(), Key { name, is_truth, of, default: None }).is_some()
+                reading.grow(4 * (id.len() + name.len()) + 256)?;
+                let declared = || Declared { name: name.clone(), is_truth, default: None };
+                let mut is_new = true;
+                for (map, applies) in
+                    [(&mut self.of_nodes, of_nodes), (&mut self.of_edges, of_edges)]
                 {
+                    is_new &= !applies || map.insert(id.clone(), declared()).is_none();
+                }
+                if !of_nodes && !of_edges {
+                    is_new = self.of_others.insert(id.clone());
+                }
+                if !is_new {
                     return Err(Error::Data(format!("the key {id:?} is there twice")));
                 }
                 self.key = Some(id);
@@ -137,45 +125,43 @@ impl State {
     fn end(&mut self, name: &str, text: &str, graph: &mut GraphDocument) -> Result<()> {
         match name {
             "default" => {
-                if let Some(key) = self.key.as_ref().and_then(|id| self.keys.get_mut(id)) {
-                    graph.reading.grow(text.len())?;
-                    key.default = Some(text.trim().to_owned());
+                let Some(id) = &self.key else { return Ok(()) };
+                for map in [&mut self.of_nodes, &mut self.of_edges] {
+                    if let Some(declared) = map.get_mut(id) {
+                        graph.reading.grow(text.len())?;
+                        declared.default = Some(text.trim().to_owned());
+                    }
                 }
             }
             "key" => self.key = None,
             "data" => {
                 let Some(id) = self.key.take() else { return Ok(()) };
                 let Some((part, had)) = &mut self.part else { return Ok(()) };
-                let key = self.keys.get(&id);
-                let key = key.ok_or_else(|| Error::Data(format!("there is no key {id:?}")))?;
-                // What programs draw by is in elements of their own.
-                if key.of.is(*part) && !text.trim().is_empty() {
-                    put(graph, *part, key, text.trim())?;
-                    had.push(id);
+                let declared = match part {
+                    Part::Node => self.of_nodes.get(&id),
+                    Part::Edge => self.of_edges.get(&id),
+                };
+                match declared {
+                    // What programs draw by is in elements of their own.
+                    Some(declared) if !text.trim().is_empty() => {
+                        declared.put(graph, *part, text.trim())?;
+                        had.push(id);
+                    }
+                    Some(_) => {}
+                    None if self.of_others.contains(&id) => {}
+                    None => return Err(Error::Data(format!("there is no key {id:?} for this"))),
                 }
             }
             "node" | "edge" => {
                 let Some((part, had)) = self.part.take() else { return Ok(()) };
-                for (id, key) in &self.keys {
-                    if let Some(default) =
-                        key.default.as_ref().filter(|_| key.of.is(part) && !had.contains(id))
-                    {
-                        put(graph, part, key, default)?;
-                    }
-                }
-                graph.finish(part)?;
+                let declared = match part {
+                    Part::Node => &self.of_nodes,
+                    Part::Edge => &self.of_edges,
+                };
+                declared::finish(graph, part, declared, &had)?;
             }
             _ => {}
         }
         Ok(())
     }
-}
-
-fn put(graph: &mut GraphDocument, part: Part, key: &Key, text: &str) -> Result<()> {
-    let cell = match (key.is_truth, text) {
-        (true, "true" | "1") => Cell::Bool(true),
-        (true, "false" | "0") => Cell::Bool(false),
-        _ => Cell::Text(text),
-    };
-    graph.set(part, &key.name, cell)
 }

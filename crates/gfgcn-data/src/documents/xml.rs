@@ -3,13 +3,14 @@
 //! Nothing is expanded but the five entities of XML and numbered characters, nothing outside the file is looked at, and
 //! neither depth nor the length of a tag or text is left to the file.
 
-use crate::lines::{LONGEST, open_bytes, read_error};
+use crate::lines::{open_bytes, read_error};
 use crate::reading::Reading;
+use crate::watched::{Stop, Watched};
 use gfgcn::{Error, Result};
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 /// Elements inside each other, at most.
@@ -53,7 +54,8 @@ impl Element<'_> {
 
 /// A document being read.
 pub(super) struct Document<'r> {
-    reader: quick_xml::Reader<BufReader<Watched<'r>>>,
+    reader: quick_xml::Reader<BufReader<Watched<'r, fn(u8) -> bool>>>,
+    stop: Stop,
     buffer: Vec<u8>,
     start: Option<BytesStart<'static>>,
     /// The open elements and what was text in each.
@@ -63,8 +65,9 @@ pub(super) struct Document<'r> {
 
 impl<'r> Document<'r> {
     pub(super) fn open(path: &'r Path, reading: &'r Reading) -> Result<Self> {
-        let watched =
-            Watched { input: open_bytes(path)?, length: 0, held: 0, reading, error: None };
+        let stop = Stop::default();
+        let is_inside: fn(u8) -> bool = |byte| byte != b'<' && byte != b'>';
+        let watched = Watched::new(open_bytes(path)?, is_inside, reading, &stop);
         let mut input = BufReader::with_capacity(1 << 16, watched);
         let begin = input.fill_buf().map_err(|e| read_error(e).in_file(path))?;
         if begin.starts_with(b"\xef\xbb\xbf") {
@@ -72,7 +75,7 @@ impl<'r> Document<'r> {
         }
         let mut reader = quick_xml::Reader::from_reader(input);
         reader.config_mut().expand_empty_elements = true;
-        Ok(Document { reader, buffer: Vec::new(), start: None, open: Vec::new(), path })
+        Ok(Document { reader, stop, buffer: Vec::new(), start: None, open: Vec::new(), path })
     }
 
     /// Names the place that is being read in an error.
@@ -153,7 +156,7 @@ impl<'r> Document<'r> {
     }
 
     fn failed(&mut self, error: quick_xml::Error) -> Error {
-        if let Some(refused) = self.reader.get_mut().get_mut().error.take() {
+        if let Some(refused) = self.stop.take() {
             return refused.in_file(self.path);
         }
         let error = match error {
@@ -163,40 +166,5 @@ impl<'r> Document<'r> {
             other => Error::Format(format!("is not well-formed XML: {other}")),
         };
         self.place(error)
-    }
-}
-
-/// Bytes on their way to the parser: looks how long a tag or text becomes, and whether the work is still wanted.
-struct Watched<'r> {
-    input: Box<dyn Read>,
-    length: usize,
-    held: u64,
-    reading: &'r Reading,
-    error: Option<Error>,
-}
-
-/// Tags and texts up to this length need not be asked for.
-const SHORT: usize = 1 << 20;
-
-impl Read for Watched<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        let mut longest = 0;
-        for &byte in &buffer[..read] {
-            self.length = if byte == b'<' || byte == b'>' { 0 } else { self.length + 1 };
-            longest = longest.max(self.length);
-        }
-        if longest > LONGEST {
-            let problem = format!("a tag or text is longer than {} MiB", LONGEST >> 20);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
-        }
-        let needed = if longest > SHORT { 4 * longest as u64 } else { 0 };
-        let asked = self.reading.hold(needed.saturating_sub(self.held));
-        self.held = self.held.max(needed);
-        if let Err(error) = asked {
-            self.error = Some(error);
-            return Err(io::Error::other("stopped"));
-        }
-        Ok(read)
     }
 }
