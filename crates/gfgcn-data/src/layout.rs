@@ -41,7 +41,7 @@ pub enum Layout {
         name: String,
     },
     /// A folder of tables.
-    Tables(TableFiles),
+    Tables(Box<TableFiles>),
     /// A file of edges, and nothing else.
     EdgeList(PathBuf),
     /// A raw folder of OGB.
@@ -60,8 +60,11 @@ pub enum Layout {
     Matlab(PathBuf),
 }
 
+/// What a path becomes.
+type OfPath = fn(PathBuf) -> Layout;
+
 /// What every path is by the end of its name.
-const FILES: [(&[&str], fn(PathBuf) -> Layout); 6] = [
+const FILES: [(&[&str], OfPath); 6] = [
     (&["npz"], Layout::Archive),
     (&["json", "json.gz"], Layout::NodeLink),
     (&["graphml", "graphml.gz", "xml"], Layout::GraphMl),
@@ -109,7 +112,7 @@ impl Layout {
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let ends = |end: &&str| name.strip_suffix(*end).is_some_and(|rest| rest.ends_with('.'));
-        let known = FILES.iter().find(|(endings, _)| endings.iter().any(|end| ends(&end)));
+        let known = FILES.iter().find(|(endings, _)| endings.iter().any(ends));
         match known {
             Some((_, layout)) => Ok(layout(path.to_owned())),
             None => Err(Error::Data(
@@ -126,7 +129,7 @@ impl Layout {
             return Ok(Layout::Musae(files));
         }
         if let Some(tables) = TableFiles::in_folder(path)? {
-            return Ok(Layout::Tables(tables));
+            return Ok(Layout::Tables(Box::new(tables)));
         }
         if ogb::raw_folder(path).is_some() {
             return Ok(Layout::Ogb(path.to_owned()));
@@ -206,7 +209,7 @@ impl Layout {
             }
             Layout::Tables(files) => {
                 let (directions, columns) = (*directions, columns.clone());
-                TableFiles { directions, columns, ..files.clone() }.read(name, context)
+                TableFiles { directions, columns, ..(**files).clone() }.read(name, context)
             }
             Layout::EdgeList(path) => {
                 let edges = vec![EdgeFile::from(path.clone())];

@@ -112,13 +112,13 @@ impl<'r> GraphDocument<'r> {
         }
         let mut columns = columns.clone();
         let mut notes = Vec::new();
-        if columns.label.is_none() {
-            if let Some(label) = self.guess_label(&columns) {
-                notes.push(format!(
-                    "the attribute {label:?} is taken for the labels (--label-column names another)"
-                ));
-                columns.label = Some(label);
-            }
+        if columns.label.is_none()
+            && let Some(label) = self.guess_label(&columns)
+        {
+            notes.push(format!(
+                "the attribute {label:?} is taken for the labels (--label-column names another)"
+            ));
+            columns.label = Some(label);
         }
         if self.nodes.names().iter().any(|name| name == LABEL) && self.nodes.is_constant(LABEL) {
             columns.dropped.push(LABEL.into());

@@ -52,9 +52,12 @@ impl Element<'_> {
     }
 }
 
+/// Bytes of which tags and texts are kept.
+type Input<'r> = Watched<'r, fn(u8) -> bool>;
+
 /// A document being read.
 pub(super) struct Document<'r> {
-    reader: quick_xml::Reader<BufReader<Watched<'r, fn(u8) -> bool>>>,
+    reader: quick_xml::Reader<BufReader<Input<'r>>>,
     stop: Stop,
     buffer: Vec<u8>,
     start: Option<BytesStart<'static>>,

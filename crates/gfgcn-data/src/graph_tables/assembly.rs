@@ -89,7 +89,7 @@ impl Tables<'_> {
     fn read_nodes(&self, notes: &mut Vec<String>, reading: &Reading) -> Result<Nodes> {
         let columns = self.columns;
         let ids = match &self.nodes {
-            Some(list) => Some(NodeIds::read(list, columns, notes, reading)?.as_listed()),
+            Some(list) => Some(NodeIds::read(list, columns, notes, reading)?.into_listed()),
             None => None,
         };
         match &self.features {

@@ -151,7 +151,7 @@ impl NodeIds {
     }
 
     /// Says that all nodes are known: other tables name none that is not there.
-    pub(super) fn as_listed(self) -> Self {
+    pub(super) fn into_listed(self) -> Self {
         NodeIds { listed: true, ..self }
     }
 

@@ -139,7 +139,7 @@ impl Found {
                 };
                 let targets = match (group, labels) {
                     (Some(group), _) => sets(group, reading)?.into(),
-                    (None, Some(labels)) => classes_of(labels, &mut notes)?.into(),
+                    (None, Some(labels)) => classes_of(labels, &mut notes)?,
                     (None, None) => Labels::none(nodes).into(),
                 };
                 (features, None, targets)

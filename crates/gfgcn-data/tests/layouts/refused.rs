@@ -77,7 +77,8 @@ fn bad_matlab_files_are_refused() {
 fn bad_collections_are_refused() {
     let edges = ("x_edges.csv", "id_1,id_2\n0,1\n");
     let target = ("x_target.csv", "id,target\n0,a\n1,b\n");
-    let cases: [(&str, Vec<(&str, &str)>, &[&str]); 9] = [
+    type Case = (&'static str, Vec<(&'static str, &'static str)>, &'static [&'static str]);
+    let cases: [Case; 9] = [
         (
             "feature of no node",
             vec![edges, target, ("x_features.json", "{\"7\": [1]}")],
