@@ -11,6 +11,7 @@ __all__ = [
     "__version__",
     "audit",
     "check",
+    "command_line",
     "evaluate",
     "explain",
     "filter",
@@ -27,6 +28,7 @@ _Csr = tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64], NDArray[n
 _Predicted = tuple[Any, NDArray[np.float64], list[str]]
 
 def command_line(arguments: list[str]) -> int: ...
+
 @final
 class Dataset:
     @staticmethod

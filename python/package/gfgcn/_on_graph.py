@@ -97,13 +97,13 @@ class OnGraph(Estimator):
             raise ValueError(f"there are {len(numbers)} nodes, but y has {len(known)} entries")
         if len(numbers) and numbers.max() >= self._rows():
             raise ValueError(f"there is no node {numbers.max()}; the graph has {self._rows()}")
-        unknown, kind = (-1, known.dtype) if known.dtype.kind in "iub" else (np.nan, known.dtype)
-        if known.dtype.kind == "b":
-            kind = np.dtype(np.int64)
-        elif known.dtype.kind not in "iuf":
-            unknown, kind = None, np.dtype(object)
-        elif known.dtype.kind == "u":
-            kind = np.dtype(np.int64)
+        # What stands for unknown, in a type that has it.
+        unknown: Any = None
+        kind: Any = object
+        if known.dtype.kind in "iub":
+            unknown, kind = -1, np.int64
+        elif known.dtype.kind == "f":
+            unknown, kind = np.nan, known.dtype
         full = np.full((self._rows(), *known.shape[1:]), unknown, dtype=kind)
         full[numbers] = known
         model = type(self._model())(**self._model().get_params())
@@ -124,7 +124,7 @@ class OnGraph(Estimator):
         """What the model says of these nodes."""
         self._check_is_fitted()
         predicted = self.model_.predict()[_numbers(nodes)]
-        return predicted.astype(self._dtype) if predicted.ndim == 1 else predicted
+        return np.asarray(predicted.astype(self._dtype) if predicted.ndim == 1 else predicted)
 
     def predict_proba(self, nodes: Any) -> Array:
         """The probabilities of the classes of these nodes."""
