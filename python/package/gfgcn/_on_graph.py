@@ -168,7 +168,7 @@ class MaskSplit:
     ...     cv=MaskSplit(cora.train_mask, cora.val_mask), refit=False,
     ... )
     >>> search.fit(np.arange(2708), cora.y).best_params_
-    {'model__depth': 8}
+    {'model__depth': 2}
     """
 
     def __init__(self, train: Any, test: Any) -> None:
