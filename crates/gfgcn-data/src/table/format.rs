@@ -24,9 +24,8 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// Every format.
-    pub const ALL: [TableFormat; 4] =
-        [TableFormat::Csv, TableFormat::Tsv, TableFormat::Parquet, TableFormat::Json];
+    /// Every format that is read, too: those of datasets.
+    pub const ALL: [TableFormat; 3] = [TableFormat::Csv, TableFormat::Tsv, TableFormat::Parquet];
 
     /// The extension of a file in this format, without the dot.
     pub fn extension(self) -> &'static str {
@@ -58,6 +57,7 @@ impl FromStr for TableFormat {
     fn from_str(text: &str) -> Result<Self> {
         TableFormat::ALL
             .into_iter()
+            .chain([TableFormat::Json])
             .find(|format| format.extension() == text)
             .ok_or_else(|| Error::parameter("table format", text, "csv, tsv, parquet or json"))
     }
