@@ -7,7 +7,7 @@ BUILD_VENV = target/python/build
 # Where Triton's client is, which asks the server.
 CLIENT_VENV = target/python/client
 
-.PHONY: build test test-browser test-inference test-python test-full check format fuzz bench bench-kernels wheel
+.PHONY: build docs test test-browser test-inference test-python test-full check format fuzz bench bench-kernels wheel
 
 build:
 	$(CARGO) build --release
@@ -56,6 +56,14 @@ $(BUILD_VENV):
 	$(PYTHON) -m venv $@
 	$@/bin/pip install --quiet "maturin>=1.16,<2"
 
+# The docs as a small book, in target/book.
+docs: target/python/docs
+	target/python/docs/bin/python docs/build.py target/book
+
+target/python/docs:
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet markdown
+
 # Also what takes long: every model on twenty splits of each graph, commands ended at 200 moments each and under every
 # limit of memory, property tests on other data than the last time, what the crate of formats says without its features, for which everything is compiled again, and the fuzz
 # targets for a minute each (installs cargo-fuzz).
@@ -76,7 +84,7 @@ format:
 
 fuzz:
 	$(CARGO) fuzz --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-fuzz
-	for target in matrix_market model npz parquet planetoid split tables; do \
+	for target in collections documents edge_lists matlab matrix_market model npz parquet planetoid split tables; do \
 		$(CARGO) fuzz run $$target -s none -- -max_total_time=60 -rss_limit_mb=1024 || exit 1; \
 	done
 

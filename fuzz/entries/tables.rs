@@ -37,7 +37,15 @@ pub(crate) fn run(input: &[u8]) {
     for directions in [Directions::AsSaid, Directions::Kept { by: "--directed" }] {
         let (features, labels) = (features.clone(), labels.clone());
         let (nodes, split, edges) = (nodes.clone(), split.clone(), edges.clone());
-        let files = TableFiles { edges, features, nodes, labels, values: None, split, directions };
+        let files = TableFiles {
+            edges,
+            features,
+            nodes,
+            labels,
+            split,
+            directions,
+            ..TableFiles::default()
+        };
         if let Ok(dataset) = files.read("fuzz", &Context::default()) {
             written::assert_survives(&dataset, TableFormat::Csv);
         }

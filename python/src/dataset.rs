@@ -10,9 +10,11 @@ use gfgcn::data::{TargetKind, Targets};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::{Matrix, SparseMatrix, repeated_entries};
-use gfgcn_data::TableFiles;
+use gfgcn::split::Split;
+use gfgcn_data::{Directions, ReadOptions, TableFiles, TableFormat, npz, write_folder};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// What can be filtered, fitted and predicted.
@@ -93,12 +95,22 @@ impl Dataset {
         Ok(Dataset { dataset })
     }
 
-    /// A dataset by name or path.
+    /// A dataset by name or path; columns by what they are for (`id`, `label`, `features`, …).
     #[staticmethod]
-    #[pyo3(signature = (source, data_dir=None))]
-    fn open(py: Python<'_>, source: PathBuf, data_dir: Option<PathBuf>) -> PyResult<Self> {
+    #[pyo3(signature = (source, data_dir=None, directed=false, columns=HashMap::new()))]
+    fn open(
+        py: Python<'_>,
+        source: PathBuf,
+        data_dir: Option<PathBuf>,
+        directed: bool,
+        columns: HashMap<String, Vec<String>>,
+    ) -> PyResult<Self> {
+        let directions =
+            if directed { Directions::Kept { by: "directed=True" } } else { Directions::AsSaid };
+        let columns = table_columns(columns).map_err(raise)?;
+        let options = ReadOptions { directions, columns };
         let dataset = work::run(py, 0, |context| {
-            gfgcn_datasets::open(&source, data_dir.as_deref(), context)
+            gfgcn_datasets::open_with(&source, data_dir.as_deref(), &options, context)
         })?;
         Ok(Dataset { dataset })
     }
@@ -116,6 +128,50 @@ impl Dataset {
         let tables = TableFiles { labels, ..TableFiles::new(edges, features) };
         let dataset = work::run(py, 0, |context| tables.read(&name, context))?;
         Ok(Dataset { dataset })
+    }
+
+    /// The same data with the names of nodes and with a split, to be written.
+    #[pyo3(signature = (name, node_ids=None, split=None))]
+    fn named(
+        &self,
+        name: &str,
+        node_ids: Option<Vec<String>>,
+        split: Option<[Vec<usize>; 3]>,
+    ) -> PyResult<Self> {
+        let name_it = || {
+            let data = &self.dataset;
+            let parts = (data.graph().clone(), data.features().clone(), data.targets().clone());
+            let mut named = gfgcn::data::Dataset::new(name, parts.0, parts.1, parts.2)?;
+            if let Some(names) = data.feature_names() {
+                named = named.with_feature_names(names.to_vec())?;
+            }
+            if let Some(ids) = node_ids {
+                named = named.with_node_ids(ids)?;
+            }
+            match split {
+                Some([train, validation, test]) => {
+                    named.with_split(Split::new(data.nodes(), train, validation, test)?)
+                }
+                None => Ok(named),
+            }
+        };
+        name_it().map(|dataset| Dataset { dataset }).map_err(raise)
+    }
+
+    /// Writes an archive of arrays, or a folder of tables.
+    #[pyo3(signature = (path, overwrite, format=None))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        overwrite: bool,
+        format: Option<&str>,
+    ) -> PyResult<()> {
+        let format: TableFormat = format.unwrap_or("csv").parse().map_err(raise)?;
+        work::run(py, 0, |_| match gfgcn_datasets::has_extension(&path, "npz") {
+            true => npz::write(&self.dataset, &path, overwrite),
+            false => write_folder(&self.dataset, &path, format, overwrite),
+        })
     }
 
     /// The names of the built-in datasets.
@@ -229,6 +285,35 @@ impl Dataset {
             }
         }
     }
+}
+
+/// Columns of tables by what they are for.
+fn table_columns(given: HashMap<String, Vec<String>>) -> gfgcn::Result<gfgcn_data::Columns> {
+    let mut columns = gfgcn_data::Columns::default();
+    for (role, mut names) in given {
+        let single = match role.as_str() {
+            "features" => {
+                columns.features = names;
+                continue;
+            }
+            "dropped" => {
+                columns.dropped = names;
+                continue;
+            }
+            "id" => &mut columns.id,
+            "label" => &mut columns.label,
+            "source" => &mut columns.source,
+            "target" => &mut columns.target,
+            "weight" => &mut columns.weight,
+            "type" => &mut columns.kind,
+            _ => {
+                columns.separator = names.pop().map(|text| text.parse()).transpose()?;
+                continue;
+            }
+        };
+        *single = names.pop();
+    }
+    Ok(columns)
 }
 
 /// What is learnt, in a word.

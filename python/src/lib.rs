@@ -3,6 +3,7 @@
 
 mod arrays;
 mod columns;
+mod command_line;
 mod dataset;
 mod errors;
 mod evaluation;
@@ -19,6 +20,8 @@ mod work;
 /// The module `gfgcn._gfgcn`.
 #[pyo3::pymodule]
 mod _gfgcn {
+    #[pymodule_export]
+    use crate::command_line::command_line;
     #[pymodule_export]
     use crate::dataset::Dataset;
     #[pymodule_export]

@@ -21,6 +21,7 @@ MODULES = [
     "gfgcn._evaluate",
     "gfgcn._explaining",
     "gfgcn._filter",
+    "gfgcn._on_graph",
     "gfgcn._regressor",
     "gfgcn._results",
     "gfgcn._tune",

@@ -28,6 +28,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
         }
         CANCEL.cancel();
         let _written = writing();
+        crate::stdio::discard();
         let _ending = discard_pending();
         std::process::exit(STATUS);
     })

@@ -6,6 +6,7 @@
 
 mod audit;
 mod cache;
+mod columns;
 mod data;
 mod device;
 pub mod download;
@@ -25,8 +26,10 @@ mod relearn;
 mod run_cache;
 mod serve;
 mod settings;
+mod shell;
 mod shown;
 mod source;
+mod stdio;
 mod training;
 mod tune;
 mod wanted;
@@ -36,6 +39,7 @@ pub use last_resort::LastResort;
 use clap::{Args, Parser, Subcommand};
 use gfgcn::context::start_threads;
 use output::Output;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -61,7 +65,7 @@ const MAX_THREADS: i64 = 1024;
   gfgcn predict my.model my-folder -o out.csv   label every node
   gfgcn explore my-folder                       play with it in the browser
 
-Datasets are names (gfgcn data list), .npz files, or folders of tables."
+Datasets are names (gfgcn data list), files (.npz, .graphml, .gexf, .json, .mat, edge lists), or folders."
 )]
 struct Cli {
     #[command(flatten)]
@@ -79,6 +83,9 @@ struct Global {
     /// Print nothing but the report: no notes, no progress
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     quiet: bool,
+    /// Say on standard error what is done, and when
+    #[arg(short, long, global = true, help_heading = "Everywhere", conflicts_with = "quiet")]
+    verbose: bool,
     /// Number of threads [default: one per core]
     #[arg(
         long,
@@ -116,28 +123,36 @@ enum Command {
     /// Look after the runs that evaluate and paper keep
     #[command(subcommand)]
     Cache(cache::Command),
+    Completions(shell::Completions),
+    Man(shell::Man),
 }
 
 /// Runs the command line and says how it ended.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    ExitCode::from(run_with(std::env::args_os().collect()))
+}
+
+/// Runs the command line with these arguments, the name of the program first, and returns its exit status. It waits for
+/// signals from then on, so the process is to end with it.
+pub fn run_with(arguments: Vec<OsString>) -> u8 {
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            let json = std::env::args_os().any(|argument| argument == "--json");
             Output::usage(&error, json);
-            return ExitCode::from(error.exit_code() as u8);
+            return error.exit_code() as u8;
         }
     };
-    let output = Output::new(cli.global.json, cli.global.quiet);
+    let output = Output::new(cli.global.json, cli.global.quiet, cli.global.verbose);
     match faults::contain(|| start(&cli, &output)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         // Whoever read our output has closed it: nothing is left to say.
-        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if output::is_closed_pipe(&error) => 0,
         // Work may notice Ctrl-C before the handler has ended the program: that is no error to speak of.
-        Err(error) if is_cancelled(&error) => ExitCode::from(interrupt::STATUS as u8),
+        Err(error) if is_cancelled(&error) => interrupt::STATUS as u8,
         Err(error) => {
             output.error(&error, status(&error));
-            ExitCode::from(status(&error))
+            status(&error)
         }
     }
 }
@@ -186,6 +201,8 @@ impl Command {
             Command::Devices => device::list(output),
             Command::Data(command) => data::run(command, global, output),
             Command::Cache(command) => cache::run(command, output),
+            Command::Completions(arguments) => shell::complete(arguments),
+            Command::Man(arguments) => shell::man(arguments),
         }
     }
 }

@@ -8,17 +8,35 @@ use gfgcn::driver::Explanation;
 use gfgcn::metrics::Metric;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
 
 /// Where reports, notes and errors go, and in which form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
+    verbose: bool,
+    /// Whether standard output carries data, so that the report goes to standard error.
+    data_on_stdout: bool,
+    start: Instant,
 }
 
 impl Output {
-    pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        Output { json, quiet }
+    pub(crate) fn new(json: bool, quiet: bool, verbose: bool) -> Self {
+        Output { json, quiet, verbose, data_on_stdout: false, start: Instant::now() }
+    }
+
+    /// As it is, with standard output for data; the report goes to standard error.
+    pub(crate) fn with_data_on_stdout(self) -> Self {
+        Output { data_on_stdout: true, ..self }
+    }
+
+    /// With `-v`, says what is done, and when.
+    pub(crate) fn log(&self, line: impl AsRef<str>) {
+        if self.verbose {
+            let line = shown::message(line.as_ref());
+            let _ = writeln!(io::stderr(), "[{:8.3} s] {line}", self.start.elapsed().as_secs_f64());
+        }
     }
 
     pub(crate) fn is_quiet(&self) -> bool {
@@ -40,7 +58,10 @@ impl Output {
             true => serde_json::to_string_pretty(report)?,
             false => with_highlights(&shown::printable(&text(report))),
         };
-        let mut stdout = io::stdout().lock();
+        let mut stdout: Box<dyn Write> = match self.data_on_stdout {
+            true => Box::new(io::stderr().lock()),
+            false => Box::new(io::stdout().lock()),
+        };
         stdout
             .write_all(text.trim_end().as_bytes())
             .and_then(|()| stdout.write_all(b"\n"))

@@ -77,7 +77,10 @@ pub(crate) fn show<T>(
     work: impl FnOnce(&Context) -> T,
 ) -> T {
     let progress = Arc::new(Progress::new(message));
-    follow(output, unit, &progress, progress.clone(), work)
+    output.log(message);
+    let done = follow(output, unit, &progress, progress.clone(), work);
+    output.log(format!("{message}: done"));
+    done
 }
 
 /// As [`show`], for long work in many parts: without a terminal there is a line for each.

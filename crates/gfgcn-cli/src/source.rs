@@ -1,21 +1,24 @@
 //! What the arguments for datasets, splits and outputs mean.
 
+use crate::columns::ColumnArguments;
 use crate::output::Output;
-use crate::{Global, interrupt};
+use crate::{Global, interrupt, stdio};
 use clap::Args;
 use gfgcn::data::Dataset;
 use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Model, Result};
-use gfgcn_data::{Directions, EdgeFile, TableFiles, npz, read_splits, read_values};
-use gfgcn_datasets::{has_extension, open_with, stem};
+use gfgcn_data::{
+    Columns, Directions, EdgeFile, ReadOptions, TableFiles, giveaway, npz, read_splits, read_values,
+};
+use gfgcn_datasets::{has_extension, open_with, recognise, stem};
 use std::path::{Path, PathBuf};
 
 /// A dataset: by name, by path, or as separate tables.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Source {
-    /// A dataset: a name (`gfgcn data list`; write ./NAME for a folder of that name), an .npz file, a folder with edges, features and labels
-    /// tables, or a raw Planetoid folder
+    /// A dataset: a name (`gfgcn data list`; write ./NAME for a folder of that name), a file (.npz, .graphml, .gexf, .json, .mat,
+    /// or a list of edges), a folder with edges, features and labels tables, or a folder of Planetoid, OGB, MUSAE or Neo4j
     #[arg(value_name = "DATASET", required_unless_present = "edges")]
     dataset: Option<PathBuf>,
     /// Table of edges (source,target, perhaps weight, type and directed), or a MatrixMarket file; instead of DATASET. A file
@@ -36,6 +39,8 @@ pub(crate) struct Source {
     values: Option<PathBuf>,
     #[command(flatten)]
     direction: Directed,
+    #[command(flatten)]
+    columns: ColumnArguments,
 }
 
 /// Whether edges have directions.
@@ -63,10 +68,19 @@ impl Directed {
 impl Source {
     /// Reads the dataset and says what was repaired on the way.
     pub(crate) fn load(&self, global: &Global, output: &Output) -> Result<Dataset> {
-        self.load_with(self.direction.directions(), global, output)
+        let (directions, columns) = (self.direction.directions(), self.columns.columns());
+        let dataset = self.load_with(&ReadOptions { directions, columns }, global, output)?;
+        if let Some(column) = giveaway(&dataset) {
+            output.warn(format!(
+                "the feature {column:?} alone gives every label; if it was made from the labels, leave it out \
+                 (--drop-columns), or the model will be of no use"
+            ));
+        }
+        Ok(dataset)
     }
 
-    /// Reads the dataset as [`Source::load`] does, with directions where a model was trained with some.
+    /// Reads the dataset as [`Source::load`] does, with directions where a model was trained with some, and columns made
+    /// features as they were then.
     pub(crate) fn load_for(
         &self,
         model: &Model,
@@ -77,21 +91,52 @@ impl Source {
             true => Directions::Kept { by: "the model" },
             false => self.direction.directions(),
         };
-        self.load_with(directions, global, output)
+        let columns = Columns { encoding: model.encoding().cloned(), ..self.columns.columns() };
+        self.load_with(&ReadOptions { directions, columns }, global, output)
+    }
+
+    /// With a file in place of `-`, which one of the arguments may be.
+    fn with_input_kept(&self) -> Result<(Source, Option<stdio::Folder>)> {
+        let mut source = self.clone();
+        let single = [
+            &mut source.dataset,
+            &mut source.features,
+            &mut source.node_list,
+            &mut source.labels,
+            &mut source.values,
+        ];
+        let mut paths: Vec<&mut PathBuf> = single.into_iter().flatten().collect();
+        paths.extend(&mut source.edges);
+        paths.retain(|path| stdio::is_standard(path));
+        match &mut paths[..] {
+            [] => Ok((source, None)),
+            [only] => {
+                let (folder, path) = stdio::keep_input()?;
+                **only = path;
+                Ok((source, Some(folder)))
+            }
+            _ => Err(Error::parameter("-", "there twice", "standard input for one table only")),
+        }
     }
 
     fn load_with(
         &self,
-        directions: Directions,
+        options: &ReadOptions,
         global: &Global,
         output: &Output,
     ) -> Result<Dataset> {
+        let (source, kept) = self.with_input_kept()?;
+        let dataset = source.read(options, global, output)?;
+        drop(kept);
+        Ok(dataset)
+    }
+
+    fn read(&self, options: &ReadOptions, global: &Global, output: &Output) -> Result<Dataset> {
         let context = &interrupt::context();
+        output.log(format!("reading {}", self.describe(global)?));
         let edges: Vec<EdgeFile> = self.edges.iter().map(|text| edge_file(text)).collect();
         let dataset = match (&self.dataset, &edges[..]) {
-            (Some(dataset), _) => {
-                open_with(dataset, global.data_dir.as_deref(), directions, context)?
-            }
+            (Some(dataset), _) => open_with(dataset, global.data_dir.as_deref(), options, context)?,
             (None, [first, ..]) => {
                 let name = stem(&first.path);
                 let files = TableFiles {
@@ -100,13 +145,22 @@ impl Source {
                     labels: self.labels.clone(),
                     values: None,
                     split: None,
-                    directions,
+                    directions: options.directions,
+                    columns: options.columns.clone(),
                     edges,
                 };
                 files.read(&name, context)?
             }
             (None, []) => unreachable!("the parser requires a dataset or edges"),
         };
+        let (graph, features) = (dataset.graph(), dataset.features());
+        output.log(format!(
+            "read {}: {} nodes, {} edges, {} features",
+            dataset.name(),
+            graph.nodes(),
+            graph.edges(),
+            features.cols()
+        ));
         dataset.notes().iter().for_each(|note| output.note(note));
         self.direction.note(&dataset, output);
         let dataset = match &self.values {
@@ -117,9 +171,25 @@ impl Source {
             None => dataset,
         };
         // In an archive the places of nodes are what counts, in tables their ids.
-        let from_tables =
-            !self.edges.is_empty() || self.dataset.as_ref().is_some_and(|d| d.is_dir());
-        Ok(if from_tables { dataset.ordered_by_names() } else { dataset })
+        let by_place = match &self.dataset {
+            None => false,
+            Some(path) => {
+                recognise(path, global.data_dir.as_deref())?.is_none_or(|l| l.is_by_place())
+            }
+        };
+        Ok(if by_place { dataset } else { dataset.ordered_by_names() })
+    }
+
+    /// What the dataset was recognised as, and how it is read.
+    pub(crate) fn describe(&self, global: &Global) -> Result<String> {
+        match &self.dataset {
+            None => Ok("separate tables".into()),
+            Some(dataset) if stdio::is_standard(dataset) => Ok("standard input".into()),
+            Some(dataset) => {
+                let layout = recognise(dataset, global.data_dir.as_deref())?;
+                Ok(layout.map_or("part of the program".into(), |layout| layout.describe()))
+            }
+        }
     }
 
     /// The paths that are read.
@@ -138,6 +208,8 @@ pub(crate) struct NamedSource {
     dataset: PathBuf,
     #[command(flatten)]
     direction: Directed,
+    #[command(flatten)]
+    columns: ColumnArguments,
 }
 
 impl NamedSource {
@@ -153,7 +225,8 @@ impl NamedSource {
         output: &Output,
     ) -> Result<Dataset> {
         let (dataset, direction) = (Some(self.dataset.clone()), self.direction);
-        Source { dataset, direction, ..Source::default() }.load_for(model, global, output)
+        let columns = self.columns.clone();
+        Source { dataset, direction, columns, ..Source::default() }.load_for(model, global, output)
     }
 
     /// The path that is read.
@@ -227,7 +300,7 @@ impl SplitSource {
 /// The file a command writes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Target {
-    /// File to write
+    /// File to write; predictions also to - for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace the output file if it is there
@@ -246,6 +319,10 @@ impl Target {
 
     /// Notices before any work is done that the output could not or must not be written.
     pub(crate) fn check(&self, inputs: &[PathBuf]) -> Result<()> {
+        if stdio::is_standard(&self.output) {
+            let problem = "standard output is for predictions; name a file".to_owned();
+            return Err(Error::Data(problem));
+        }
         check_output(&self.output, self.force, inputs)
     }
 }

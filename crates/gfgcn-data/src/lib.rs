@@ -38,13 +38,20 @@
 
 mod archive;
 mod classes;
+mod columns;
 mod density;
 mod directions;
+mod documents;
 mod edges;
+mod giveaway;
 mod graph_tables;
+mod json;
+mod layout;
 mod limits;
 mod lines;
+mod matlab;
 mod matrix_market;
+mod musae;
 mod npy;
 pub mod npz;
 pub mod planetoid;
@@ -53,12 +60,17 @@ mod reading;
 mod synthetic;
 mod table;
 mod triplets;
+mod watched;
 
+pub use columns::{Columns, Separator};
 pub use directions::Directions;
+pub use giveaway::giveaway;
 pub use graph_tables::{
     EdgeFile, TableFiles, read_edges, read_labels, read_nodes, read_splits, read_values,
     write_folder, write_folder_memory,
 };
+pub use layout::{Layout, ReadOptions};
+pub use musae::MusaeFiles;
 pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
 pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};
 

@@ -37,13 +37,7 @@ const LINES_BETWEEN_CHECKS: u64 = 1 << 12;
 impl Lines {
     /// Opens a file; one whose name ends in `.gz` is expanded while it is read.
     pub(crate) fn open(path: &Path, reading: &Reading) -> Result<Self> {
-        let file = files::open(path)?;
-        let gzipped = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-        let input: Box<dyn BufRead> = if gzipped {
-            Box::new(BufReader::with_capacity(1 << 16, Expanded::new(file)))
-        } else {
-            Box::new(BufReader::with_capacity(1 << 16, file))
-        };
+        let input = Box::new(BufReader::with_capacity(1 << 16, open_bytes(path)?));
         let (path, reading) = (path.to_owned(), reading.clone());
         Ok(Lines { path, input, number: 0, line: Vec::new(), reading, held: 0 })
     }
@@ -119,8 +113,15 @@ impl Lines {
     }
 }
 
+/// The bytes of a file; one whose name ends in `.gz` is expanded while it is read.
+pub(crate) fn open_bytes(path: &Path) -> Result<Box<dyn Read>> {
+    let file = files::open(path)?;
+    let gzipped = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    Ok(if gzipped { Box::new(Expanded::new(file)) } else { Box::new(file) })
+}
+
 /// Damage in the data is the input's fault, anything else the machine's.
-fn read_error(error: io::Error) -> Error {
+pub(crate) fn read_error(error: io::Error) -> Error {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.kind() {
         InvalidData | InvalidInput | UnexpectedEof => Error::Format(format!(

@@ -1,6 +1,6 @@
 //! Predictions as a file: a table, or an archive of arrays.
 
-use crate::table::{Column, check_table_name, names_table, write_table};
+use crate::table::{Column, TableFormat, of_output, write_table_as};
 use crate::{npy, npz};
 use gfgcn::calibration::Regions;
 use gfgcn::data::{Dataset, TargetKind};
@@ -9,6 +9,7 @@ use gfgcn::training::SmoothedSets;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;
+use std::str::FromStr;
 
 /// What is written beside labels and scores.
 #[derive(Clone, Debug, Default)]
@@ -37,34 +38,75 @@ impl Extras {
     }
 }
 
-/// Checks that [`write()`] would know the format, before anything is computed.
-pub fn check_file_name(path: &Path) -> Result<()> {
-    if is_archive(path) {
-        return Ok(());
+/// The formats that predictions are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A table.
+    Table {
+        /// Its format.
+        format: TableFormat,
+        /// Whether it is compressed.
+        gzipped: bool,
+    },
+    /// An archive of arrays.
+    Npz,
+}
+
+impl Format {
+    /// The format of a file by its name, before anything is computed.
+    ///
+    /// # Errors
+    /// A name that says no format, or one that this build cannot write.
+    pub fn of(path: &Path) -> Result<Format> {
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
+            return Ok(Format::Npz);
+        }
+        let Ok((format, gzipped)) = of_output(path) else {
+            return Err(Error::Data(
+                "has an ending that says no format; predictions are written as .csv, .tsv, .json (each also .gz), \
+                 .parquet or .npz, or in what --format says"
+                    .into(),
+            )
+            .in_file(path));
+        };
+        format.check_writable().map_err(|e| e.in_file(path))?;
+        Ok(Format::Table { format, gzipped })
     }
-    if names_table(path) {
-        return check_table_name(path);
+}
+
+impl FromStr for Format {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "npz" => Ok(Format::Npz),
+            _ => {
+                let expected = "csv, tsv, json, parquet or npz";
+                let format: TableFormat =
+                    text.parse().map_err(|_| Error::parameter("format", text, expected))?;
+                format.check_writable()?;
+                Ok(Format::Table { format, gzipped: false })
+            }
+        }
     }
-    Err(Error::Data(
-        "has an ending that says no format; predictions are written as .csv, .tsv (each also \
-         .gz), .parquet or .npz"
-            .into(),
-    )
-    .in_file(path))
 }
 
 /// Bytes that [`write()`] takes at most.
-pub fn write_memory(predictions: &Predictions, extras: &Extras, path: &Path, nodes: usize) -> u64 {
+pub fn write_memory(
+    predictions: &Predictions,
+    extras: &Extras,
+    format: Format,
+    nodes: usize,
+) -> u64 {
     let (nodes, classes) = (nodes as u64, predictions.classes().len() as u64);
     // As rows, as columns or bytes, and in the file's format; ids and labels beside them.
-    let copies = if is_archive(path) { 4 } else { 3 };
+    let copies = if format == Format::Npz { 4 } else { 3 };
     nodes * (8 * copies * (1 + extras.copies()) * classes + 256)
 }
 
 /// Writes the predictions for the given nodes of the dataset that was predicted.
 ///
-/// A table (`.csv`, `.tsv`, `.parquet`) has the columns `id`, `label` and `score_CLASS` for each
-/// class. An archive (`.npz`) has the arrays `id`, `label` (text), `label_id` (positions in
+/// A table (CSV, TSV, JSON, Parquet) has the columns `id`, `label` and `score_CLASS` for each
+/// class. An archive has the arrays `id`, `label` (text), `label_id` (positions in
 /// `class_names`), `scores` (nodes × classes) and `class_names`.
 ///
 /// Sets of labels stand in `label`, joined by semicolons; an archive has `labels` (nodes × labels, 0 or 1) in place of
@@ -75,16 +117,15 @@ pub fn write_memory(predictions: &Predictions, extras: &Extras, path: &Path, nod
 /// `NAME_to`, in an archive `from` and `to` (nodes × columns).
 pub fn write(
     predictions: &Predictions,
-    path: &Path,
+    (path, format): (&Path, Format),
     overwrite: bool,
     dataset: &Dataset,
     nodes: &[usize],
     extras: &Extras,
 ) -> Result<()> {
-    check_file_name(path)?;
-    if is_archive(path) {
+    let Format::Table { format, gzipped } = format else {
         return write_archive(predictions, path, overwrite, dataset, nodes, extras);
-    }
+    };
     let scores: Vec<Vec<f64>> = nodes.iter().map(|&node| predictions.scores(node)).collect();
     let mut columns = vec![Column::text("id", nodes.iter().map(|&node| dataset.node_id(node)))];
     if predictions.kind() != TargetKind::Values {
@@ -109,7 +150,7 @@ pub fn write(
     if let Some(regions) = &extras.regions {
         columns.extend(region_columns(predictions, nodes, regions, extras));
     }
-    write_table(path, overwrite, &columns)
+    write_table_as(path, (format, gzipped), overwrite, &columns)
 }
 
 fn region_columns<'p>(
@@ -200,8 +241,4 @@ fn write_archive(
         members.push(("sets", marks(&|node| extras.plausible(predictions, node))));
     }
     npz::write_members(path, overwrite, &members)
-}
-
-fn is_archive(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
 }

@@ -3,6 +3,8 @@
 // Every entry is a part of a program of its own, with the modules it needs.
 #![allow(clippy::duplicate_mod)]
 
+#[path = "../../../fuzz/entries/layouts.rs"]
+mod layouts;
 #[path = "../../../fuzz/entries/matrix_market.rs"]
 mod matrix_market;
 #[path = "../../../fuzz/entries/model.rs"]
@@ -24,6 +26,10 @@ use std::path::Path;
 type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
+    ("collections", layouts::collections),
+    ("documents", layouts::documents),
+    ("edge_lists", layouts::edge_lists),
+    ("matlab", layouts::matlab),
     ("matrix_market", matrix_market::run),
     ("model", model::run),
     ("npz", npz::run),

@@ -10,8 +10,8 @@ use gfgcn::context::{Cancel, Context, Memory};
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
 use gfgcn_data::{
-    Directions, Synthetic, SyntheticShape, TableFiles, TableFormat, npz, planetoid, read_splits,
-    write_folder,
+    Directions, Layout, ReadOptions, Synthetic, SyntheticShape, TableFiles, TableFormat, npz,
+    planetoid, read_splits, write_folder,
 };
 use std::fmt::Write;
 use std::fs;
@@ -101,10 +101,84 @@ fn readers(folder: &Path) -> Vec<(&'static str, Reader)> {
             named.clone().with_splits(read_splits(&split, &named, context)?)
         }),
     ));
+    layouts(folder, &mut readers);
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/planetoid");
     readers
         .push(("planetoid", Box::new(move |context| planetoid::read(&golden, "python2", context))));
     readers
+}
+
+/// The same graph in documents and collections of other programs.
+fn layouts(folder: &Path, readers: &mut Vec<(&'static str, Reader)>) {
+    let archive = folder.join("data.npz");
+    let data = npz::read(&archive, "data", &Context::default()).unwrap();
+    let path = |name: &str| folder.join(name);
+    let (mut nodes, mut links) = (String::new(), String::new());
+    let (mut xml, mut lists) = (String::new(), "{\"0\": []".to_owned());
+    let (mut pairs, mut target) = ("id_1,id_2\n".to_owned(), "id,name,target\n".to_owned());
+    let mut people = ":ID,x:double,colour,:LABEL\n".to_owned();
+    let mut knows = ":START_ID,:END_ID,:TYPE\n".to_owned();
+    let mut plain = String::new();
+    let mut mixed = "id,x,colour\n".to_owned();
+    for node in 0..data.nodes() {
+        let colour = ["red", "green", "blue"][node % 3];
+        let comma = if node == 0 { "" } else { "," };
+        write!(
+            nodes,
+            "{comma}{{\"id\": {node}, \"x\": {}.5, \"colour\": \"{colour}\"}}",
+            node % 100
+        )
+        .unwrap();
+        write!(
+            xml,
+            "<node id=\"{node}\"><data key=\"x\">{}.5</data><data key=\"c\">{colour}</data></node>",
+            node % 100
+        )
+        .unwrap();
+        if node > 0 {
+            write!(lists, ",\n\"{node}\": [{}, {}, {}]", node % 4000, node % 77, node % 13)
+                .unwrap();
+        }
+        writeln!(target, "{node},someone {node},{}", node % 5).unwrap();
+        writeln!(people, "{node},{}.5,{colour},L{}", node % 100, node % 2).unwrap();
+        writeln!(mixed, "{node},{}.5,{colour}", node % 100).unwrap();
+    }
+    xml.push_str("<!-- edges -->");
+    for (k, (from, to, _)) in data.graph().edge_list().enumerate() {
+        let comma = if k == 0 { "" } else { "," };
+        write!(links, "{comma}{{\"source\": {from}, \"target\": {to}}}").unwrap();
+        write!(xml, "<edge source=\"{from}\" target=\"{to}\"/>").unwrap();
+        writeln!(pairs, "{from},{to}").unwrap();
+        writeln!(knows, "{from},{to},T{}", k % 3).unwrap();
+        writeln!(plain, "{from} {to}").unwrap();
+    }
+    let keys = "<key id=\"x\" for=\"node\" attr.name=\"x\"/><key id=\"c\" for=\"node\" attr.name=\"colour\"/>";
+    let files = [
+        ("graph.json", format!("{{\"nodes\": [{nodes}], \"links\": [{links}]}}")),
+        (
+            "graph.graphml",
+            format!("<graphml>{keys}<graph edgedefault=\"undirected\">{xml}</graph></graphml>"),
+        ),
+        ("graph.edges", plain),
+        ("musae/m_edges.csv", pairs.clone()),
+        ("musae/m_features.json", format!("{lists}}}")),
+        ("musae/m_target.csv", target),
+        ("neo4j/people.csv", people),
+        ("neo4j/knows.csv", knows),
+        ("mixed/edges.csv", pairs),
+        ("mixed/features.csv", mixed),
+    ];
+    for (name, text) in files {
+        fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+        fs::write(path(name), text).unwrap();
+    }
+    for name in ["graph.json", "graph.graphml", "graph.edges", "musae", "neo4j", "mixed"] {
+        let layout = Layout::of(&path(name)).unwrap();
+        readers.push((
+            name,
+            Box::new(move |context| layout.read("data", &ReadOptions::default(), context)),
+        ));
+    }
 }
 
 /// The graph in the layout of the heterophilous-graphs collection, with ten splits.

@@ -8,7 +8,7 @@ pub mod folder;
 mod open;
 pub mod remote;
 
-pub use open::{has_extension, open, open_with, stem};
+pub use open::{has_extension, open, open_with, recognise, stem};
 
 /// A dataset that is part of the program.
 #[derive(Clone, Copy)]

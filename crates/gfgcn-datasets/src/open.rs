@@ -1,13 +1,13 @@
-//! Opening a dataset, whatever it is: a name, an archive, a folder of tables or of Planetoid files.
+//! Opening a dataset, whatever it is: a name, or a path in any [layout](Layout).
 
-use crate::{BUNDLED, find, folder, remote};
+use crate::{BUNDLED, Bundled, find, folder, remote};
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::files::put_back;
 use gfgcn::{Error, Result};
-use gfgcn_data::{Directions, TableFiles, npz, planetoid};
+use gfgcn_data::{Layout, ReadOptions, npz};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a dataset by name or path. Names win: write `./cora` for a folder called cora. Names that are not
 /// built in are looked up in the [data folder](folder::resolve).
@@ -22,78 +22,62 @@ use std::path::Path;
 /// # Errors
 /// Nothing of that name, or whatever its reader refuses; less memory than the data take.
 pub fn open(dataset: &Path, data_dir: Option<&Path>, context: &Context) -> Result<Dataset> {
-    open_with(dataset, data_dir, Directions::AsSaid, context)
+    open_with(dataset, data_dir, &ReadOptions::default(), context)
 }
 
-/// Like [`open`], with edges directed as asked for.
+/// Like [`open`], with directions and columns as asked for.
 ///
 /// # Errors
 /// As [`open`]; data that say that their edges have no directions where they are asked for.
 pub fn open_with(
     dataset: &Path,
     data_dir: Option<&Path>,
-    directions: Directions,
+    options: &ReadOptions,
     context: &Context,
 ) -> Result<Dataset> {
+    match find_path(dataset, data_dir)? {
+        Place::Bundled(bundled) => {
+            npz::from_bytes_with(bundled.bytes, bundled.name, options.directions, context)
+        }
+        Place::Path(path) => Layout::of(&path)?.read(&stem(&path), options, context),
+    }
+}
+
+/// What a dataset's name or path stands for, and how it would be read; `None` for one that is part of the program.
+///
+/// # Errors
+/// As [`open`].
+pub fn recognise(dataset: &Path, data_dir: Option<&Path>) -> Result<Option<Layout>> {
+    match find_path(dataset, data_dir)? {
+        Place::Bundled(_) => Ok(None),
+        Place::Path(path) => Layout::of(&path).map(Some),
+    }
+}
+
+/// Where a dataset is.
+enum Place {
+    Bundled(&'static Bundled),
+    Path(PathBuf),
+}
+
+fn find_path(dataset: &Path, data_dir: Option<&Path>) -> Result<Place> {
     let name = dataset.to_str().filter(|text| !text.contains(std::path::MAIN_SEPARATOR));
     if let Some(bundled) = name.and_then(find) {
-        return npz::from_bytes_with(bundled.bytes, bundled.name, directions, context);
+        return Ok(Place::Bundled(bundled));
     }
     if !dataset.exists() {
         // A killed program may have moved it aside.
         put_back(dataset);
     }
     if dataset.exists() {
-        return open_path(dataset, directions, context);
+        return Ok(Place::Path(dataset.to_owned()));
     }
     let Some(name) = name else { return Err(missing(dataset)) };
     let folder = folder::resolve(data_dir)?;
     match folder::find(&folder, name) {
-        Some(path) => open_path(&path, directions, context),
+        Some(path) => Ok(Place::Path(path)),
         None => Err(unknown(name, &folder)),
     }
-}
-
-fn open_path(path: &Path, directions: Directions, context: &Context) -> Result<Dataset> {
-    let name = stem(path);
-    if !path.is_dir() {
-        return match planetoid_name(path) {
-            Some((folder, name)) => planetoid::read_with(folder, name, directions, context),
-            None if has_extension(path, "npz") => npz::read_with(path, &name, directions, context),
-            None => Err(Error::Data(
-                "is not a dataset by its name; give an .npz file, a folder, or separate tables \
-                 (--edges, --features and --labels)"
-                    .into(),
-            )
-            .in_file(path)),
-        };
-    }
-    if let Some(tables) = TableFiles::in_folder(path)? {
-        return TableFiles { directions, ..tables }.read(&name, context);
-    }
-    match &planetoid::names_in(path)?[..] {
-        [only] => planetoid::read_with(path, only, directions, context),
-        [] => Err(Error::Data(
-            "has neither tables (edges.csv, features.csv, labels.csv) nor Planetoid files \
-             (ind.NAME.graph, …)"
-                .into(),
-        )
-        .in_file(path)),
-        several => Err(Error::Data(format!(
-            "has {} Planetoid datasets ({}); name one by its graph, such as {}",
-            several.len(),
-            several.join(", "),
-            path.join(format!("ind.{}.graph", several[0])).display()
-        ))
-        .in_file(path)),
-    }
-}
-
-/// `folder/ind.NAME.graph` (or another of its files) names the dataset in that folder.
-fn planetoid_name(path: &Path) -> Option<(&Path, &str)> {
-    let name = path.file_name()?.to_str()?.strip_prefix("ind.")?.split('.').next()?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    Some((folder.unwrap_or(Path::new(".")), name))
 }
 
 fn missing(path: &Path) -> Error {

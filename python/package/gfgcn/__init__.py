@@ -19,6 +19,7 @@ from ._explanation import Explanation
 from ._filter import GraphFilter
 from ._gfgcn import __version__
 from ._inputs import GraphWarning
+from ._on_graph import MaskSplit, OnGraph
 from ._regressor import GradientFreeRegressor
 from ._results import Results
 from ._tune import Tuned, tune
@@ -29,6 +30,8 @@ __all__ = [
     "GradientFreeRegressor",
     "GraphFilter",
     "GraphWarning",
+    "MaskSplit",
+    "OnGraph",
     "Results",
     "Tuned",
     "__version__",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import inspect
 import os
 import sys
@@ -48,6 +49,19 @@ class Estimator:
             if not _same(getattr(self, name), default)
         )
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the parameters that were changed, and what was learnt."""
+        fitted = "fitted" if self.__sklearn_is_fitted__() else "not fitted yet"
+        facts = [("estimator", repr(self)), ("state", fitted)]
+        for name in ("classes_", "n_features_in_", "loo_score_", "expected_score_", "shares_"):
+            try:
+                value = getattr(self, name)
+            except Exception:  # noqa: BLE001 - what is not known is not shown
+                continue
+            facts.append((name, f"{value:.4f}" if isinstance(value, float) else str(value)))
+        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in facts)
+        return f"<table>{rows}</table>"
 
     def get_metadata_routing(self) -> Any:
         """What scikit-learn passes on to which method, where its metadata routing is enabled."""

@@ -11,6 +11,7 @@ __all__ = [
     "__version__",
     "audit",
     "check",
+    "command_line",
     "evaluate",
     "explain",
     "filter",
@@ -27,6 +28,8 @@ __version__: str
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64], NDArray[np.float32]]
 _Predicted = tuple[Any, NDArray[np.float64], list[str]]
 
+def command_line(arguments: list[str]) -> int: ...
+
 @final
 class Dataset:
     @staticmethod
@@ -41,7 +44,16 @@ class Dataset:
         threads: int = 0,
     ) -> Dataset: ...
     @staticmethod
-    def open(source: str, data_dir: str | None = None) -> Dataset: ...
+    def open(
+        source: str,
+        data_dir: str | None = None,
+        directed: bool = False,
+        columns: dict[str, list[str]] = ...,
+    ) -> Dataset: ...
+    def named(
+        self, name: str, node_ids: list[str] | None = None, split: list[list[int]] | None = None
+    ) -> Dataset: ...
+    def save(self, path: str, overwrite: bool, format: str | None = None) -> None: ...
     @staticmethod
     def read_tables(edges: str | None, features: str | None, labels: str | None = None) -> Dataset: ...
     @staticmethod

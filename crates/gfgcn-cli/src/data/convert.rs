@@ -1,12 +1,13 @@
 //! `gfgcn data convert`: from any format that is read to one that is written.
 
+use crate::columns::ColumnArguments;
 use crate::output::{Output, count};
 use crate::source::{Directed, check_output, is_read};
 use crate::{Global, interrupt, shown};
 use clap::{Args, ValueEnum};
 use gfgcn::files::NewFolder;
 use gfgcn::{Error, Result};
-use gfgcn_data::{TableFiles, TableFormat, npz, write_folder, write_folder_memory};
+use gfgcn_data::{ReadOptions, TableFiles, TableFormat, npz, write_folder, write_folder_memory};
 use gfgcn_datasets::{has_extension, open_with};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub(crate) struct Arguments {
     force: bool,
     #[command(flatten)]
     direction: Directed,
+    #[command(flatten)]
+    columns: ColumnArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -88,7 +91,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         check_folder(&arguments.to, arguments.force, &arguments.from)?;
     }
     let (directions, data_dir) = (arguments.direction.directions(), global.data_dir.as_deref());
-    let dataset = open_with(&arguments.from, data_dir, directions, &interrupt::context())?;
+    let options = ReadOptions { directions, columns: arguments.columns.columns() };
+    let dataset = open_with(&arguments.from, data_dir, &options, &interrupt::context())?;
     dataset.notes().iter().for_each(|note| output.note(note));
     arguments.direction.note(&dataset, output);
     if to_archive {

@@ -18,6 +18,8 @@ pub(crate) struct Arguments {
 #[derive(Serialize)]
 struct Report {
     dataset: String,
+    /// What it was recognised as, and how it is read.
+    read_as: String,
     nodes: usize,
     edges: usize,
     weighted: bool,
@@ -89,11 +91,12 @@ struct Parts {
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let dataset = arguments.source.load(global, output)?;
-    output.report(&Report::new(&dataset), Report::text)
+    let report = Report::new(&dataset, arguments.source.describe(global)?);
+    output.report(&report, Report::text)
 }
 
 impl Report {
-    fn new(dataset: &Dataset) -> Self {
+    fn new(dataset: &Dataset, read_as: String) -> Self {
         let (graph, features, targets) = (dataset.graph(), dataset.features(), dataset.targets());
         let components = graph.components();
         let mut degrees: Vec<usize> = (0..graph.nodes()).map(|node| graph.degree(node)).collect();
@@ -108,6 +111,7 @@ impl Report {
         let classes = targets.names().iter().zip(counts);
         Report {
             dataset: dataset.name().to_owned(),
+            read_as,
             nodes: graph.nodes(),
             edges: graph.edges(),
             weighted: graph.is_weighted(),
@@ -146,6 +150,7 @@ impl Report {
         let d = &self.degrees;
         let mut lines = vec![
             ("dataset", self.dataset.clone()),
+            ("read as", self.read_as.clone()),
             ("nodes", self.nodes.to_string()),
             ("edges", format!("{}{weighted}{}", self.edges, arcs(self.directed, self.arcs))),
         ];

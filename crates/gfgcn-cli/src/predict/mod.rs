@@ -6,7 +6,7 @@ use crate::device::DeviceOption;
 use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target};
-use crate::{Global, interrupt, shown};
+use crate::{Global, interrupt, shown, stdio};
 use agreement::Agreement;
 use clap::Args;
 use gfgcn::calibration::Regions;
@@ -14,7 +14,7 @@ use gfgcn::context::Context;
 use gfgcn::data::TargetKind;
 use gfgcn::model::Predictions;
 use gfgcn::{Error, Model};
-use gfgcn_data::predictions::{self, Extras};
+use gfgcn_data::predictions::{self, Extras, Format};
 use gfgcn_data::read_nodes;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// The graph may be the one the model was trained on or another one with the same features, new
 /// nodes included. Writes one row per node: id, label, and a score for each class (the largest
 /// wins). Sets of labels are joined by semicolons: the labels whose scores are above a threshold that was chosen on left-out nodes.
-/// Values have a column each. The output's name chooses its format: .csv, .tsv (each also .gz), .parquet or .npz. Where
+/// Values have a column each. The output's name chooses its format: .csv, .tsv, .json (each also .gz), .parquet or .npz. Where
 /// the data have labels, says how well the predictions agree with them; with a split, on its test
 /// part only.
 #[derive(Args)]
@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
   gfgcn predict my.model my-folder -o labels.csv
   gfgcn predict my.model my-folder --only-unlabelled -o new.parquet
   gfgcn predict my.model my-folder --nodes ids.txt -o few.csv
+  gfgcn predict my.model my-folder -o - | head
   gfgcn predict my.model my-folder --probabilities --sets 0.9 -o labels.csv
   gfgcn predict cora.model cora --public-split -o cora.npz")]
 pub(crate) struct Arguments {
@@ -42,6 +43,9 @@ pub(crate) struct Arguments {
     source: Source,
     #[command(flatten)]
     target: Target,
+    /// csv, tsv, json, parquet or npz [default: as the name of the output says; csv on standard output]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
     /// Write only the nodes that have no label or value in the data
     #[arg(long)]
     only_unlabelled: bool,
@@ -79,8 +83,12 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let mut inputs = arguments.source.files();
     inputs.push(arguments.model.clone());
     inputs.extend(arguments.nodes.clone());
-    predictions::check_file_name(arguments.target.path())?;
-    arguments.target.check(&inputs)?;
+    let format = arguments.format()?;
+    let to_stdout = stdio::is_standard(arguments.target.path());
+    if !to_stdout {
+        arguments.target.check(&inputs)?;
+    }
+    let output = &if to_stdout { output.with_data_on_stdout() } else { *output };
     let model = Model::load(&arguments.model)?;
     let mut extras = arguments.extras(&model)?;
     let dataset = arguments.source.load_for(&model, global, output)?;
@@ -129,14 +137,21 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     {
         let _uninterrupted = interrupt::writing();
-        let (path, force) = (arguments.target.path(), arguments.target.force());
+        // On its way to standard output, it is made whole first.
+        let folder = to_stdout.then(stdio::Folder::new).transpose()?;
+        let kept = folder.as_ref().map(|folder| folder.path("predictions"));
+        let path = kept.as_deref().unwrap_or(arguments.target.path());
+        let force = arguments.target.force();
         let classes = dataset.targets().names().len().max(predictions.classes().len()) as u64;
         // Which class was taken for which is counted afterwards.
-        let needed = predictions::write_memory(&predictions, &extras, path, nodes.len())
+        let needed = predictions::write_memory(&predictions, &extras, format, nodes.len())
             .max(8 * classes.pow(2));
         let remedy = "use a machine with more memory";
         interrupt::context().memory().check("writing the predictions", needed, remedy)?;
-        predictions::write(&predictions, path, force, &dataset, &nodes, &extras)?;
+        predictions::write(&predictions, (path, format), force, &dataset, &nodes, &extras)?;
+        if to_stdout {
+            stdio::print_file(path)?;
+        }
     }
     let report = Report {
         output: shown::path(arguments.target.path()),
@@ -155,6 +170,15 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 }
 
 impl Arguments {
+    /// The format that is asked for, or that the output's name says.
+    fn format(&self) -> Result<Format, Error> {
+        match self.format {
+            Some(format) => Ok(format),
+            None if stdio::is_standard(self.target.path()) => "csv".parse(),
+            None => Format::of(self.target.path()),
+        }
+    }
+
     fn extras(&self, model: &Model) -> Result<Extras, Error> {
         if self.probabilities && model.head().kind() == TargetKind::Values {
             return Err(Error::Data(

@@ -1,5 +1,6 @@
 //! The real binary in temporary folders: what it prints, what it writes, how it ends.
 
+mod collections;
 mod data;
 mod device;
 #[cfg(unix)]
@@ -17,6 +18,7 @@ mod order;
 mod paper;
 #[path = "../../../gfgcn/tests/published/mod.rs"]
 mod published;
+mod questions;
 #[cfg(unix)]
 mod refusals;
 mod relearn;
@@ -27,6 +29,7 @@ mod running;
 #[cfg(unix)]
 mod same_bytes;
 mod sandbox;
+mod shell;
 mod splits;
 mod synth;
 mod targets;

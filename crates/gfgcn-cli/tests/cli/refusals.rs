@@ -134,14 +134,14 @@ const DATASETS: &[Case] = &[
     ("evaluate no/where", INPUT, &["no/where: cannot read: there is no such file or folder"]),
     ("evaluate ./cora", INPUT, &["./cora: cannot read: there is no such file or folder"]),
     ("evaluate empty", INPUT, &["empty: has neither tables", "edges.csv"]),
-    ("evaluate folder/edges.csv", INPUT, &["folder/edges.csv", "--edges, --features and --labels"]),
-    ("evaluate m.model", INPUT, &["m.model: is not a dataset", "an .npz file, a folder"]),
+    ("evaluate folder/edges.csv", INPUT, &["edges: no node has a label"]),
+    ("evaluate m.model", INPUT, &["m.model: is not a dataset", "an .npz", "a folder"]),
     ("data info pipe.npz", INPUT, &["pipe.npz: is not a regular file"]),
     ("data info piped", INPUT, &["piped/edges.csv: is not a regular file"]),
     ("data info damaged.npz", INPUT, &["damaged.npz: "]),
     ("data info stranger", INPUT, &["edges.csv: line 9", "\"wasp\"", "features.csv"]),
     ("data info ragged", INPUT, &["features.csv: line 3"]),
-    ("data info unreal", INPUT, &["features.csv: line 3", "nan"]),
+    ("data info unreal", INPUT, &["features.csv: line 3", "inf"]),
     ("fit values -o x", INPUT, &["values/labels.csv", "measured values: 24 different", "24 nodes"]),
     ("fit ids -o x", INPUT, &["ids/labels.csv", "look like ids: 60 different", "60 nodes"]),
     ("data info sparse", INPUT, &["sparse/features.mtx: line 2", "67108864 rows", "bytes"]),
@@ -354,7 +354,7 @@ fn furnished() -> Sandbox {
     sandbox.write("stranger/edges.csv", &(edges + "ants-0,wasp\n"));
     let features = sandbox.read("folder/features.csv");
     sandbox.write("ragged/features.csv", &features.replace("ants-1,0.1", "ants-1,0.1,0.1"));
-    sandbox.write("unreal/features.csv", &features.replace("ants-1,0.1", "ants-1,nan"));
+    sandbox.write("unreal/features.csv", &features.replace("ants-1,0.1", "ants-1,inf"));
     sandbox.write("damaged.npz", "PK\u{3}\u{4} and no more");
     for (name, size, unit) in [("values", 12, ".5"), ("ids", 30, "")] {
         sandbox.communities(name, size);

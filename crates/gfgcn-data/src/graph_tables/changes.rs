@@ -3,8 +3,9 @@
 use super::edges;
 use super::nodes::NodeIds;
 use super::parts;
+use crate::columns::Columns;
 use crate::reading::Reading;
-use crate::table::{Table, names};
+use crate::table::{Table, TableSource, names};
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Targets};
 use gfgcn::graph::EdgeSet;
@@ -23,7 +24,13 @@ pub fn read_labels(
 ) -> Result<(Targets, Vec<String>)> {
     let (reading, mut notes) = (Reading::under(context)?, Vec::new());
     let ids = NodeIds::of(dataset, &reading)?;
-    let targets = parts::read_any_labels(path, &ids, &mut notes, &reading)?;
+    let targets = parts::read_any_labels(
+        &TableSource::file(path),
+        &ids,
+        &Columns::default(),
+        &mut notes,
+        &reading,
+    )?;
     if targets.known().is_empty() {
         return Err(Error::Data("there is no label in it".into()).in_file(path));
     }
@@ -40,7 +47,7 @@ pub fn read_nodes(path: &Path, dataset: &Dataset, context: &Context) -> Result<V
     let ids = NodeIds::of(dataset, &reading)?;
     let is_header =
         |first: &[String]| first.first().is_some_and(|id| names::is_id(id) && !ids.contains(id));
-    let mut table = Table::open(path, names::is_id, is_header, &reading)?;
+    let mut table = Table::open(&TableSource::file(path), names::is_id, is_header, &reading)?;
     let mut nodes = Vec::new();
     while table.advance()? {
         table.grow(size_of::<usize>())?;
@@ -66,7 +73,13 @@ pub fn read_edges(
 ) -> Result<Vec<(Option<String>, EdgeSet)>> {
     let reading = Reading::under(context)?;
     let mut ids = NodeIds::of(dataset, &reading)?;
-    let listed = edges::read(path, &mut ids, &mut Vec::new(), &reading)?;
+    let listed = edges::read(
+        &TableSource::file(path),
+        &mut ids,
+        &Columns::default(),
+        &mut Vec::new(),
+        &reading,
+    )?;
     let ends = listed.edges.ends;
     if ends.is_empty() {
         return Err(Error::Data("there is no edge in it".into()).in_file(path));

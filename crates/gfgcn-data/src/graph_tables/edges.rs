@@ -1,15 +1,15 @@
 //! The edges: pairs of node ids, perhaps with a weight, a type and whether they are directed, or a square matrix.
 
-use super::file_name;
 use super::nodes::NodeIds;
 use super::relations::MAX_RELATIONS;
+use super::{arrays, file_name};
+use crate::columns::Columns;
 use crate::directions::Said;
 use crate::edges::EdgeList;
 use crate::matrix_market;
 use crate::reading::Reading;
-use crate::table::{Cell, FileFormat, Place, Table, is_number, names};
+use crate::table::{Cell, FileFormat, Place, Table, TableSource, is_number, names};
 use gfgcn::Result;
-use std::path::Path;
 
 /// What a file of edges says.
 pub(super) struct Listed {
@@ -33,36 +33,45 @@ pub(super) struct Kinds {
 
 /// Reads edges in any format.
 pub(super) fn read(
-    path: &Path,
+    source: &TableSource,
     ids: &mut NodeIds,
+    wanted: &Columns,
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Listed> {
-    match FileFormat::of(path)? {
-        FileFormat::MatrixMarket => {
-            let (edges, said) = matrix_market::read_graph(path, |rows| ids.number(rows), reading)?;
+    match source.format()? {
+        Some(FileFormat::MatrixMarket) => {
+            let number = |rows| ids.number(rows);
+            let (edges, said) = matrix_market::read_graph(source.path(), number, reading)?;
             Ok(Listed { edges, kinds: None, said: said.into_iter().collect() })
         }
-        // A NumPy array is refused there: it could be pairs or a matrix.
-        FileFormat::Text { .. } | FileFormat::Parquet | FileFormat::Npy => {
-            read_table(path, ids, notes, reading)
+        Some(FileFormat::Npy) => {
+            let edges = arrays::read_edges(source.path(), ids, reading)?;
+            Ok(Listed { edges, kinds: None, said: Vec::new() })
         }
+        _ => read_table(source, ids, wanted, notes, reading),
     }
 }
 
 fn read_table(
-    path: &Path,
+    source: &TableSource,
     ids: &mut NodeIds,
+    wanted: &Columns,
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Listed> {
-    let mut table = Table::open(path, names::is_source, is_header, reading)?;
-    table.check_key_is_named("the columns source and target first")?;
+    let path = source.path();
+    let is_header = |first: &[String]| is_header(first) || wanted.head_edges(first);
+    let mut table = Table::open_edges(source, names::is_source, is_header, reading)?;
+    if wanted.source.is_none() {
+        table.check_key_is_named("the columns source and target first")?;
+    }
     notes.extend(table.note_of_index());
-    let columns = Columns::of(&table)?;
+    let columns = Places::arrange(&mut table, wanted, notes)?;
     let mut edges = EdgeList { weights: columns.weight.map(|_| Vec::new()), ..EdgeList::default() };
     let mut kinds = columns.kind.map(|_| Kinds::default());
     let mut flag = Flag::default();
+    let mut unclear = None;
     while table.advance()? {
         if let (Some(kinds), Some(column)) = (&mut kinds, columns.kind) {
             let kind = kinds.read(&table, column)?;
@@ -73,13 +82,30 @@ fn read_table(
             kinds.of_edge.push(kind);
         }
         table.grow(size_of::<(u32, u32)>() + size_of::<f32>() + size_of::<u8>())?;
-        edges.ends.push((end(&table, 0, ids)?, end(&table, 1, ids)?));
+        let ends = (end(&table, 0, ids)?, end(&table, 1, ids)?);
+        if is_unclear(&table, ids)? {
+            unclear = Some((ends, table.cell(0)?.text().into_owned()));
+        }
+        edges.ends.push(ends);
         if let (Some(weights), Some(column)) = (&mut edges.weights, columns.weight) {
             weights.push(weight(&table, column)?);
         }
         if let Some(column) = columns.directed {
             flag.read(&table, column)?;
         }
+    }
+    notes.extend(table.note_of_comments());
+    if let Some(((from, to), id)) = unclear
+        && !edges
+            .ends
+            .iter()
+            .skip(1)
+            .any(|&(a, b)| [a, b].iter().any(|&end| end == from || end == to))
+    {
+        let problem = format!(
+            "{id:?} may be a node or the name of a column; begin the file with a header, source,target"
+        );
+        return Err(gfgcn::Error::Data(problem).at(path, Place::Line(1)));
     }
     let mut said = Vec::new();
     if let Some((directed, place)) = flag.0 {
@@ -136,51 +162,47 @@ pub(super) fn says_directed(kind: &str) -> Option<bool> {
 
 /// Where things stand after the two ends.
 #[derive(Default)]
-struct Columns {
+struct Places {
     weight: Option<usize>,
     kind: Option<usize>,
     directed: Option<usize>,
 }
 
-impl Columns {
-    fn of(table: &Table) -> Result<Columns> {
-        let mut columns = Columns::default();
-        let Some(names) = table.names() else {
-            columns.weight = (table.columns() == 3).then_some(2);
-            return match table.columns() {
-                2 | 3 => Ok(columns),
-                count => Err(table.header_error(format!(
-                    "the number of columns is {count}, but edges have two, source and target, or a third, \
-                     weight, separated as the extension of the file says; others need a header that names \
-                     them"
-                ))),
-            };
-        };
-        if names.len() < 2 {
-            return Err(table.header_error(format!(
-                "the number of columns is {}, but edges have source and target, separated as the \
-                 extension of the file says",
-                names.len()
-            )));
+impl Places {
+    /// Brings the columns into the order in which they are read: the ends, and what else there is.
+    fn arrange(table: &mut Table, wanted: &Columns, notes: &mut Vec<String>) -> Result<Places> {
+        let (source, target) = ends(table, wanted)?;
+        let mut found = Places { weight: None, kind: None, directed: None };
+        for (place, name) in [(&mut found.weight, &wanted.weight), (&mut found.kind, &wanted.kind)]
+        {
+            *place = name.as_ref().map(|name| table.find(name)).transpose()?;
         }
-        for (column, name) in names.iter().enumerate().skip(2) {
-            let known = [
-                (&mut columns.weight, names::is_weight as fn(&str) -> bool),
-                (&mut columns.kind, names::is_type),
-                (&mut columns.directed, names::is_directed),
-            ];
-            match known.into_iter().find(|(_, is_name)| is_name(name)) {
-                None => {
-                    return Err(table.header_error(format!(
-                        "column {} is called {name:?}, but after source and target there may only be \
-                         weight, type and directed",
-                        table.position(column)
-                    )));
+        let mut unused = Vec::new();
+        for column in (0..table.columns()).filter(|&k| k != source && k != target) {
+            if [found.weight, found.kind].contains(&Some(column)) {
+                continue;
+            }
+            let Some(name) = table.names().map(|names| names[column].as_str()) else {
+                match table.columns() {
+                    3 if found.weight.is_none() && found.kind.is_none() => {
+                        found.weight = Some(column);
+                    }
+                    _ => unused.push(table.position(column).to_string()),
                 }
-                Some((place, _)) => {
-                    if let Some(other) = place.replace(column) {
+                continue;
+            };
+            let known = [
+                (&mut found.weight, &wanted.weight, names::is_weight as fn(&str) -> bool),
+                (&mut found.kind, &wanted.kind, names::is_type),
+                (&mut found.directed, &None, names::is_directed),
+            ];
+            match known.into_iter().find(|(_, wanted, is_name)| wanted.is_none() && is_name(name)) {
+                None => unused.push(format!("{name:?}")),
+                Some((place, ..)) => {
+                    if let (Some(other), Some(names)) = (place.replace(column), table.names()) {
                         return Err(table.header_error(format!(
-                            "columns {} and {} mean the same, {:?} and {name:?}; remove one",
+                            "columns {} and {} mean the same, {:?} and {name:?}; remove one, or say which one counts \
+                             (--weight-column, --type-column)",
                             table.position(other),
                             table.position(column),
                             names[other]
@@ -189,8 +211,58 @@ impl Columns {
                 }
             }
         }
-        Ok(columns)
+        if !unused.is_empty() {
+            notes.push(format!(
+                "{}: not used: column {} (--weight-column and --type-column say otherwise)",
+                file_name(table.path()),
+                unused.join(", ")
+            ));
+        }
+        let mut kept = vec![source, target];
+        for place in [&mut found.weight, &mut found.kind, &mut found.directed].into_iter() {
+            if let Some(column) = place {
+                kept.push(*column);
+                *place = Some(kept.len() - 1);
+            }
+        }
+        table.keep(&kept);
+        Ok(found)
     }
+}
+
+/// The columns of the two ends: those that are asked for, those whose names say so, or the first two.
+fn ends(table: &Table, wanted: &Columns) -> Result<(usize, usize)> {
+    let columns = table.columns();
+    if let (None, 4..) = (table.names(), columns)
+        && (wanted.source.is_none() || wanted.target.is_none())
+    {
+        return Err(table.header_error(format!(
+            "the number of columns is {columns}, but edges have two, source and target, or a third, weight, \
+             separated as the extension of the file says; others need a header that names them, or \
+             --source-column 1 --target-column 2"
+        )));
+    }
+    if columns < 2 {
+        return Err(table.header_error(format!(
+            "the number of columns is {columns}, but edges have source and target; if they are separated by \
+             something unusual, say so with --separator"
+        )));
+    }
+    let asked = |name: &Option<String>| name.as_ref().map(|name| table.find(name)).transpose();
+    let (source, target) = (asked(&wanted.source)?, asked(&wanted.target)?);
+    let named = table.names().and_then(names::ends);
+    let source_or = |usual: usize| source.unwrap_or(usual);
+    let (source, target) = match (named, source, target) {
+        (Some((first, second)), ..) => (source_or(first), target.unwrap_or(second)),
+        (None, ..) => (source_or(0), target.unwrap_or(1)),
+    };
+    if source == target {
+        return Err(table.header_error(format!(
+            "column {} would be both ends of the edges; say which is the other (--source-column, --target-column)",
+            table.position(source)
+        )));
+    }
+    Ok((source, target))
 }
 
 /// Whether the edges are directed, and the first row that says so: they are all or none.
@@ -233,7 +305,7 @@ fn is_header(first: &[String]) -> bool {
         [index, rest @ ..] if names::is_unnamed(index) && rest.len() > 1 => {
             rest.iter().all(|name| !name.is_empty() && !is_number(name))
         }
-        [a, b, ..] => names::are_ends(a, b),
+        [_, _, ..] => names::ends(first).is_some(),
         _ => false,
     }
 }
@@ -245,11 +317,6 @@ fn end(table: &Table, column: usize, ids: &mut NodeIds) -> Result<u32> {
     }
     let id = id.text();
     let first = table.names().is_none() && table.place() == Place::Line(1);
-    if first && ids.is_open() && id.parse::<i64>().is_err() {
-        return Err(table.error(format!(
-            "{id:?} may be a node or the name of a column; begin the file with a header, source,target"
-        )));
-    }
     let (node, new) = ids.find_or_add(&id).map_err(|problem| {
         if first {
             table.error(format!("{problem}; if this is a header, write source,target"))
@@ -261,6 +328,16 @@ fn end(table: &Table, column: usize, ids: &mut NodeIds) -> Result<u32> {
         table.grow(2 * id.len() + NodeIds::ENTRY as usize)?;
     }
     Ok(node)
+}
+
+/// Whether the current row could as well be a header: the first one, in words, of a file that itself says which nodes there
+/// are. Where other rows have its nodes, too, it is none.
+fn is_unclear(table: &Table, ids: &NodeIds) -> Result<bool> {
+    if table.names().is_some() || table.place() != Place::Line(1) || !ids.is_open() {
+        return Ok(false);
+    }
+    let is_word = |column| table.cell(column).map(|cell| cell.text().parse::<i64>().is_err());
+    Ok(is_word(0)? || is_word(1)?)
 }
 
 fn weight(table: &Table, column: usize) -> Result<f32> {

@@ -1,14 +1,14 @@
 //! Node ids: from the text in a table to a row and back.
 
 use super::file_name;
+use crate::columns::Columns;
 use crate::reading::Reading;
-use crate::table::{Place, Table, names};
+use crate::table::{Place, Table, TableSource, names};
 use gfgcn::data::{Dataset, order_of_names};
 use gfgcn::graph::MAX_NODES;
 use gfgcn::{Error, Result};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::path::Path;
 
 /// The ids of all nodes, and where they come from for messages.
 pub(super) struct NodeIds {
@@ -17,6 +17,8 @@ pub(super) struct NodeIds {
     /// The name of the id column, if the table has a header.
     column: Option<String>,
     origin: Origin,
+    /// Whether a list says which nodes there are, so that features cannot add any.
+    listed: bool,
 }
 
 /// How it is known which nodes there are.
@@ -41,7 +43,7 @@ impl NodeIds {
     /// No nodes yet; `source` is the file that names them.
     pub(super) fn new(source: String, column: Option<String>) -> Self {
         let ids = Ids::Names { names: Vec::new(), rows: HashMap::new() };
-        NodeIds { source, ids, column, origin: Origin::Rows }
+        NodeIds { source, ids, column, origin: Origin::Rows, listed: false }
     }
 
     /// Nodes that are known when the edges are; `source` is where these are.
@@ -50,16 +52,30 @@ impl NodeIds {
     }
 
     /// Reads a list of all nodes.
-    pub(super) fn read(path: &Path, notes: &mut Vec<String>, reading: &Reading) -> Result<Self> {
+    pub(super) fn read(
+        source: &TableSource,
+        columns: &Columns,
+        notes: &mut Vec<String>,
+        reading: &Reading,
+    ) -> Result<Self> {
+        let path = source.path();
         let is_header = |first: &[String]| first.first().is_some_and(|name| names::is_id(name));
-        let mut table = Table::open(path, names::is_id, is_header, reading)?;
+        let is_header = |first: &[String]| is_header(first) || columns.head_nodes(first);
+        let mut table = Table::open(source, names::is_id, is_header, reading)?;
         notes.extend(table.note_of_index());
-        if table.columns() != 1 {
-            return Err(table.header_error(format!(
-                "the number of columns is {}, but a list of nodes has one, id; a table of features is called \
-                 features",
-                table.columns()
-            )));
+        let id = match &columns.id {
+            Some(name) => table.find_if_there(name),
+            None => None,
+        };
+        match (id, table.columns()) {
+            (Some(id), _) => table.keep(&[id]),
+            (None, 1) => {}
+            (None, columns) => {
+                return Err(table.header_error(format!(
+                    "the number of columns is {columns}, but a list of nodes has one, id (--id-column says which of \
+                     several); a table of features is called features"
+                )));
+            }
         }
         let mut ids = NodeIds::new(file_name(path), table.names().map(|names| names[0].clone()));
         let mut places: Vec<Place> = Vec::new();
@@ -87,7 +103,8 @@ impl NodeIds {
 
     /// Nodes that are called by their row number.
     pub(super) fn rows(source: String, count: usize) -> Self {
-        NodeIds { source, ids: Ids::Rows(count), column: None, origin: Origin::Rows }
+        let (ids, origin) = (Ids::Rows(count), Origin::Rows);
+        NodeIds { source, ids, column: None, origin, listed: false }
     }
 
     /// Bytes that an id takes in a map, besides its text.
@@ -103,7 +120,7 @@ impl NodeIds {
         reading.hold(2 * (text as u64 + NodeIds::ENTRY * names.len() as u64))?;
         let rows = names.iter().enumerate().map(|(k, name)| (name.clone(), k as u32)).collect();
         let ids = Ids::Names { names: names.to_vec(), rows };
-        Ok(NodeIds { source, ids, column: None, origin: Origin::Rows })
+        Ok(NodeIds { source, ids, column: None, origin: Origin::Rows, listed: false })
     }
 
     /// The row of an id, which is new if it was not there before; `Err` if there are too many.
@@ -123,6 +140,19 @@ impl NodeIds {
             entry.insert(row);
         }
         Ok((row, true))
+    }
+
+    /// The row of an id that a table of features names: a new one, unless another table says which nodes there are.
+    pub(super) fn insert_row(&mut self, id: &str) -> Result<(u32, bool), String> {
+        match self.listed {
+            true => self.find(id).map(|row| (row, false)),
+            false => self.insert(id),
+        }
+    }
+
+    /// Says that all nodes are known: other tables name none that is not there.
+    pub(super) fn into_listed(self) -> Self {
+        NodeIds { listed: true, ..self }
     }
 
     /// Whether an id that is not known yet is one more node.

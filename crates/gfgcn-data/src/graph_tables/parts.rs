@@ -3,13 +3,13 @@
 use super::arrays;
 use super::nodes::NodeIds;
 use crate::classes;
+use crate::columns::Columns;
 use crate::reading::Reading;
-use crate::table::{Cell, FileFormat, Place, Table, names};
+use crate::table::{Cell, FileFormat, Place, Table, TableSource, is_number, names};
 use gfgcn::data::{LabelSets, Labels, Targets};
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// What stands for "no label" in words: the list of pandas, and the question mark of older collections.
 const MISSING: [&str; 19] = [
@@ -20,44 +20,53 @@ const MISSING: [&str; 19] = [
 /// Reads labels in any format; nodes that the table does not name have none. A table in which a node has several rows with
 /// different labels says sets of labels.
 pub(super) fn read_labels(
-    path: &Path,
+    source: &TableSource,
     ids: &NodeIds,
+    columns: &Columns,
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Targets> {
-    let targets = read_any_labels(path, ids, notes, reading)?;
+    let targets = read_any_labels(source, ids, columns, notes, reading)?;
     if let Targets::Classes(labels) = &targets {
-        notes.extend(classes::check(labels).map_err(|e| e.in_file(path))?);
-        notes.extend(classes::ask_about_numbers(labels));
+        ask(labels, notes).map_err(|e| e.in_file(source.path()))?;
     }
     Ok(targets)
 }
 
+/// Refuses labels that cannot be meant as classes, and asks about those that hardly can.
+pub(super) fn ask(labels: &Labels, notes: &mut Vec<String>) -> Result<()> {
+    notes.extend(classes::check(labels)?);
+    notes.extend(classes::ask_about_numbers(labels));
+    Ok(())
+}
+
 /// As [`read_labels`], of nodes that need not be all that have a label: whether these look like classes is not asked.
 pub(super) fn read_any_labels(
-    path: &Path,
+    source: &TableSource,
     ids: &NodeIds,
+    columns: &Columns,
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Targets> {
     let mut missing = Missing::default();
-    let targets = if FileFormat::of(path)? == FileFormat::Npy {
-        arrays::read_labels(path, ids.len(), &mut missing, reading)?.into()
+    let targets = if source.format()? == Some(FileFormat::Npy) {
+        arrays::read_labels(source.path(), ids.len(), &mut missing, reading)?.into()
     } else {
-        read_label_table(path, ids, &mut missing, notes, reading)?
+        read_label_table(source, ids, columns, &mut missing, notes, reading)?
     };
     notes.extend(missing.notes());
     Ok(targets)
 }
 
 fn read_label_table(
-    path: &Path,
+    source: &TableSource,
     ids: &NodeIds,
+    columns: &Columns,
     missing: &mut Missing,
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Targets> {
-    let mut table = open(path, ids, &LABEL, reading)?;
+    let mut table = open(source, ids, columns, &LABEL, reading)?;
     notes.extend(table.note_of_index());
     table.hold((size_of::<Option<String>>() + size_of::<Option<Place>>()) * ids.len())?;
     let mut labels: Vec<Option<String>> = vec![None; ids.len()];
@@ -137,6 +146,11 @@ pub(super) fn is_missing(cell: &Cell) -> bool {
     text.is_empty() || text.eq_ignore_ascii_case("nan") || MISSING.contains(&&*text)
 }
 
+/// Whether a cell is a word, or nothing at all; not a number that is infinite or too large.
+pub(super) fn is_no_number(cell: &Cell) -> bool {
+    is_missing(cell) || matches!(cell, Cell::Text(text) if !is_number(text))
+}
+
 /// How often each word stood for "no label". Some call a class so, and have to be told.
 #[derive(Default)]
 pub(super) struct Missing(BTreeMap<String, usize>);
@@ -180,29 +194,71 @@ const LABEL: Subject = Subject { what: "label", is_name: names::is_label, severa
 /// Opens a table of an id and one or more other columns. A first row that begins with a name for ids is a
 /// header, unless that is the id of a node and the other cells no names for the columns.
 pub(super) fn open(
-    path: &Path,
+    source: &TableSource,
     ids: &NodeIds,
+    columns: &Columns,
     subject: &Subject,
     reading: &Reading,
 ) -> Result<Table> {
     let &Subject { what, is_name, several } = subject;
+    let asked = columns.label.as_ref().filter(|_| what == LABEL.what);
     let is_key = |name: &str| names::is_id(name) || ids.is_column(name);
     let is_header = |first: &[String]| match first {
         [index, rest @ ..] if names::is_unnamed(index) => rest.last().is_some_and(|n| is_name(n)),
         [id, rest @ ..] if rest.len() == 1 || (several && !rest.is_empty()) => {
             is_key(id) && (rest.iter().all(|name| is_name(name)) || !ids.contains(id))
         }
-        _ => false,
+        row => row.iter().any(|id| is_key(id) && !ids.contains(id)),
     };
-    let table = Table::open(path, is_key, is_header, reading)?;
-    table.check_key_is_named(&format!("the columns id and {what}, or call that column id"))?;
-    match table.columns() {
-        2 => Ok(table),
-        3.. if several => Ok(table),
-        columns => Err(table.header_error(format!(
-            "the number of columns is {columns}, but there must be two, id and {what}, separated \
-             as the extension of the file says"
-        ))),
+    let is_header = |first: &[String]| is_header(first) || columns.head_nodes(first);
+    let mut table = Table::open(source, is_key, is_header, reading)?;
+    let id = columns.id.as_ref().and_then(|name| table.find_if_there(name));
+    if id.is_none() {
+        table.check_key_is_named(&format!("the columns id and {what}, or call that column id"))?;
+    }
+    let id = match (id, table.names()) {
+        (Some(id), _) => id,
+        // Other columns may come before the ids, if these are named so.
+        (None, Some(names)) if table.columns() > 2 && !is_key(&names[0]) => {
+            names.iter().position(|name| is_key(name)).unwrap_or(0)
+        }
+        (None, _) => 0,
+    };
+    let only = match (asked, table.names()) {
+        (Some(name), _) => Some(table.find(name)?),
+        (None, Some(names)) if !several && names.len() > 2 => {
+            let fitting = (0..names.len()).filter(|&k| k != id && is_name(&names[k]));
+            match fitting.collect::<Vec<_>>()[..] {
+                [only] => Some(only),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    match (only, table.columns()) {
+        (Some(only), _) if only != id => {
+            table.keep(&[id, only]);
+            Ok(table)
+        }
+        (None, 2) => {
+            table.keep(&[id, 1 - id]);
+            Ok(table)
+        }
+        (None, 3..) if several => {
+            let others = (0..table.columns()).filter(|&k| k != id);
+            table.keep(&std::iter::once(id).chain(others).collect::<Vec<_>>());
+            Ok(table)
+        }
+        (_, columns) => {
+            let which = match what == LABEL.what {
+                true => "; of several, --label-column says which one holds the labels",
+                false => "",
+            };
+            Err(table.header_error(format!(
+                "the number of columns is {columns}, but there must be two, id and {what}, separated as the extension \
+                 of the file says{which}"
+            )))
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! Edges of several kinds: a column of types in one file, or a file for each.
 
 use super::edges::{self, Listed};
+use super::file_name;
 use super::nodes::NodeIds;
-use super::{EdgeFile, file_name};
+use crate::columns::Columns;
 use crate::directions::{Directions, Said};
 use crate::edges::EdgeList;
 use crate::reading::Reading;
+use crate::table::TableSource;
 use gfgcn::data::order_of_names;
 use gfgcn::graph::{Graph, Repairs};
 use gfgcn::{Error, Result};
@@ -13,20 +15,30 @@ use gfgcn::{Error, Result};
 /// So many kinds of edges at most: each has an operator of its own.
 pub(crate) const MAX_RELATIONS: usize = 64;
 
+/// A table of edges and the name of their type, where there are several.
+type EdgeSource = (TableSource, Option<String>);
+
+/// What is asked for, and said outside the tables.
+pub(super) struct Wanted<'w> {
+    pub(super) columns: &'w Columns,
+    pub(super) directions: Directions,
+    pub(super) said: Option<Said>,
+}
+
 /// Reads the edges of all files; where the nodes are not known yet, they are those that the edges name.
 ///
 /// Relations come in the order of their names, so that neither the order of rows nor that of files changes anything.
 pub(super) fn read(
-    files: &[EdgeFile],
+    files: &[EdgeSource],
     ids: &mut NodeIds,
-    directions: Directions,
+    wanted: Wanted,
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<(Graph, Repairs)> {
     check_names(files)?;
     let mut lists = Vec::with_capacity(files.len());
-    for file in files {
-        lists.push(edges::read(&file.path, ids, notes, reading)?);
+    for (source, _) in files {
+        lists.push(edges::read(source, ids, wanted.columns, notes, reading)?);
     }
     if let Some(places) = ids.close() {
         let place = |end: u32| places[end as usize];
@@ -34,14 +46,14 @@ pub(super) fn read(
         ends.for_each(|(from, to)| (*from, *to) = (place(*from), place(*to)));
     }
     let of_files = |error: Error| match files {
-        [only] => error.in_file(&only.path),
+        [(only, _)] => error.in_file(only.path()),
         _ => error,
     };
-    let said: Vec<Said> = lists.iter().flat_map(|listed| listed.said.clone()).collect();
-    let resolved = directions.resolve(said).map_err(of_files)?;
+    let said = lists.iter().flat_map(|listed| listed.said.clone()).chain(wanted.said);
+    let resolved = wanted.directions.resolve(said.collect::<Vec<_>>()).map_err(of_files)?;
     let directed = resolved.directed;
     let built = match (files, &mut lists[..]) {
-        ([EdgeFile { path, relation: None }], [listed]) => match listed.kinds.take() {
+        ([(source, None)], [listed]) => match listed.kinds.take() {
             None => listed.edges.build(ids.len(), directed, reading).map_err(of_files),
             Some(kinds) => {
                 reading.hold(listed.edges.memory()).map_err(of_files)?;
@@ -49,12 +61,14 @@ pub(super) fn read(
                     (name, listed.edges.select(|edge| usize::from(kinds.of_edge[edge]) == kind))
                 };
                 let parts = kinds.names.into_iter().enumerate().map(of_kind).collect();
-                join(parts, ids.len(), directed, reading).map_err(|e| e.in_file(path))
+                join(parts, ids.len(), directed, reading).map_err(|e| e.in_file(source.path()))
             }
         },
         _ => {
-            let of_file = |(file, listed): (&EdgeFile, Listed)| match (&file.relation, listed.kinds)
-            {
+            let of_file = |((source, relation), listed): (&EdgeSource, Listed)| match (
+                relation,
+                listed.kinds,
+            ) {
                 (Some(name), None) => Ok((name.clone(), listed.edges)),
                 (name, _) => Err(Error::Data(format!(
                     "has a column of types, but {}; put all edges into one file with types, or \
@@ -64,7 +78,7 @@ pub(super) fn read(
                         None => "there are other files of edges".into(),
                     }
                 ))
-                .in_file(&file.path)),
+                .in_file(source.path())),
             };
             let parts = files.iter().zip(lists).map(of_file).collect::<Result<_>>()?;
             join(parts, ids.len(), directed, reading)
@@ -74,18 +88,18 @@ pub(super) fn read(
 }
 
 /// Several files need names, and not too many of them.
-fn check_names(files: &[EdgeFile]) -> Result<()> {
-    let unnamed = files.iter().find(|file| file.relation.is_none());
+fn check_names(files: &[EdgeSource]) -> Result<()> {
+    let unnamed = files.iter().find(|(_, relation)| relation.is_none());
     match (files, unnamed) {
         ([], _) => Err(Error::Data("there are no edges; name a file of them".into())),
-        ([_, _, ..], Some(file)) => Err(Error::Data(format!(
+        ([_, _, ..], Some((source, _))) => Err(Error::Data(format!(
             "is one of {} files of edges, so it needs a name for its type, as in NAME={}",
             files.len(),
-            file_name(&file.path)
+            file_name(source.path())
         ))
-        .in_file(&file.path)),
+        .in_file(source.path())),
         _ => {
-            let named = files.iter().filter_map(|file| file.relation.as_deref());
+            let named = files.iter().filter_map(|(_, relation)| relation.as_deref());
             if named.clone().any(str::is_empty) {
                 return Err(Error::Data("a type of edges has an empty name".into()));
             }

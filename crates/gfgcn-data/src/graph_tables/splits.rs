@@ -2,12 +2,12 @@
 
 use super::nodes::NodeIds;
 use super::parts::{Subject, node, open};
+use crate::columns::Columns;
 use crate::reading::Reading;
-use crate::table::{Column, Place, Table, names};
+use crate::table::{Column, Place, Table, TableSource, names};
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
-use std::path::Path;
 
 const SPLIT: Subject = Subject { what: "split", is_name: names::is_split, several: true };
 
@@ -16,12 +16,14 @@ const PARTS: [&str; 3] = ["train", "val", "test"];
 
 /// Reads one split or several; nodes that the table does not name are in no part.
 pub(super) fn read(
-    path: &Path,
+    source: &TableSource,
     ids: &NodeIds,
+    columns: &Columns,
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Vec<Split>> {
-    let mut table = open(path, ids, &SPLIT, reading)?;
+    let path = source.path();
+    let mut table = open(source, ids, columns, &SPLIT, reading)?;
     notes.extend(table.note_of_index());
     let splits = table.columns() - 1;
     // Where each node stands, its places in parts that grow, and again while parts are compared.

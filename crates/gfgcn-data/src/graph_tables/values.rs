@@ -2,17 +2,18 @@
 
 use super::nodes::NodeIds;
 use super::parts::{is_missing, node};
+use crate::columns::Columns;
 use crate::reading::Reading;
-use crate::table::{Place, Table, is_number, names};
+use crate::table::{Place, Table, TableSource, is_number, names};
 use gfgcn::data::Values;
 use gfgcn::matrix::Matrix;
 use gfgcn::{Error, Result};
-use std::path::Path;
 
 /// Reads values; nodes that the table does not name, or whose cells are all empty or say that something is missing, have none.
 pub(super) fn read(
-    path: &Path,
+    source: &TableSource,
     ids: &NodeIds,
+    columns: &Columns,
     notes: &mut Vec<String>,
     reading: &Reading,
 ) -> Result<Values> {
@@ -21,8 +22,16 @@ pub(super) fn read(
         let named = first.iter().skip(1).any(|cell| !cell.is_empty() && !is_number(cell));
         named || names::is_unnamed(&first[0]) || (is_key(&first[0]) && !ids.contains(&first[0]))
     };
-    let mut table = Table::open(path, is_key, is_header, reading)?;
-    table.check_key_is_named("the column id first, or call that column id")?;
+    let is_header = |first: &[String]| is_header(first) || columns.head_nodes(first);
+    let mut table = Table::open(source, is_key, is_header, reading)?;
+    let asked = |name: &Option<String>| name.as_ref().and_then(|name| table.find_if_there(name));
+    let (id, only) = (asked(&columns.id), asked(&columns.label));
+    if id.is_none() {
+        table.check_key_is_named("the column id first, or call that column id")?;
+    }
+    let id = id.unwrap_or(0);
+    let others = (0..table.columns()).filter(|&k| k != id && only.is_none_or(|only| k == only));
+    table.keep(&std::iter::once(id).chain(others).collect::<Vec<_>>());
     notes.extend(table.note_of_index());
     let width = table.columns() - 1;
     if width == 0 {
@@ -51,7 +60,7 @@ pub(super) fn read(
         read_row(&table, row)?;
     }
     let matrix = Matrix::from_rows(ids.len(), width, values)?;
-    Values::new(columns, matrix).map_err(|e| e.in_file(path))
+    Values::new(columns, matrix).map_err(|e| e.in_file(source.path()))
 }
 
 /// All cells are numbers, or none is there.

@@ -38,6 +38,9 @@ pub fn write_folder(
         None => (0..dataset.features().cols()).map(|k| Cow::Owned(k.to_string())).collect(),
     };
     format.check_writable()?;
+    if format == TableFormat::Json {
+        return Err(Error::parameter("table format", format, "csv, tsv or parquet for a dataset"));
+    }
     check_names("node", &ids)?;
     check_names("feature", &features)?;
     check_targets(dataset, &ids)?;

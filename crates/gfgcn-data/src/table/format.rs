@@ -19,10 +19,12 @@ pub enum TableFormat {
     Tsv,
     /// Typed columns, compressed with Snappy.
     Parquet,
+    /// A list of objects, one for each row. Written, but not read.
+    Json,
 }
 
 impl TableFormat {
-    /// Every format.
+    /// Every format that is read, too: those of datasets.
     pub const ALL: [TableFormat; 3] = [TableFormat::Csv, TableFormat::Tsv, TableFormat::Parquet];
 
     /// The extension of a file in this format, without the dot.
@@ -31,13 +33,14 @@ impl TableFormat {
             TableFormat::Csv => "csv",
             TableFormat::Tsv => "tsv",
             TableFormat::Parquet => "parquet",
+            TableFormat::Json => "json",
         }
     }
 
     /// Checks that this build can write the format.
     pub(crate) fn check_writable(self) -> Result<()> {
         match self {
-            TableFormat::Csv | TableFormat::Tsv => Ok(()),
+            TableFormat::Csv | TableFormat::Tsv | TableFormat::Json => Ok(()),
             TableFormat::Parquet => parquet::check_writable(),
         }
     }
@@ -54,8 +57,9 @@ impl FromStr for TableFormat {
     fn from_str(text: &str) -> Result<Self> {
         TableFormat::ALL
             .into_iter()
+            .chain([TableFormat::Json])
             .find(|format| format.extension() == text)
-            .ok_or_else(|| Error::parameter("table format", text, "csv, tsv or parquet"))
+            .ok_or_else(|| Error::parameter("table format", text, "csv, tsv, parquet or json"))
     }
 }
 
@@ -70,6 +74,8 @@ pub(crate) enum FileFormat {
     MatrixMarket,
     /// A NumPy array.
     Npy,
+    /// Lists of features by node.
+    Json,
 }
 
 impl FileFormat {
@@ -90,9 +96,13 @@ impl FileFormat {
             ("parquet", false) => Ok(FileFormat::Parquet),
             ("mtx", _) => Ok(FileFormat::MatrixMarket),
             ("npy", false) => Ok(FileFormat::Npy),
+            ("json", _) => Ok(FileFormat::Json),
+            ("edges" | "edgelist" | "el" | "ncol" | "dat", _) => {
+                Ok(FileFormat::Text { separator: None })
+            }
             _ => Err(Error::Data(format!(
-                "the name does not end in a known format: {}; for edges and features also .mtx, for \
-                 features and labels also .npy",
+                "the name does not end in a known format: {}; edges are also read from .mtx, .npy, .edges and \
+                 .edgelist, features from .mtx, .npy and .json, labels from .npy",
                 FileFormat::TABLES
             ))
             .in_file(path)),
@@ -106,13 +116,8 @@ pub fn check_table_name(path: &Path) -> Result<()> {
     format.check_writable().map_err(|e| e.in_file(path))
 }
 
-/// Whether a file's name ends in a format that tables are written in.
-pub(crate) fn names_table(path: &Path) -> bool {
-    of_output(path).is_ok()
-}
-
 /// The format of a table to be written and whether to gzip it, by the extension of its name.
-pub(super) fn of_output(path: &Path) -> Result<(TableFormat, bool)> {
+pub(crate) fn of_output(path: &Path) -> Result<(TableFormat, bool)> {
     let (extension, gzipped) = extension(path);
     match extension.parse() {
         Ok(TableFormat::Parquet) if gzipped => {}
@@ -120,7 +125,7 @@ pub(super) fn of_output(path: &Path) -> Result<(TableFormat, bool)> {
         Err(_) => {}
     }
     Err(Error::Data(
-        "the name must end in .csv, .tsv (each also with .gz) or .parquet, which chooses the \
+        "the name must end in .csv, .tsv, .json (each also with .gz) or .parquet, which chooses the \
          format"
             .into(),
     )

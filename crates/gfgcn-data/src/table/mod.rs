@@ -8,19 +8,26 @@ mod cell;
 mod format;
 pub(crate) mod names;
 mod parquet;
+mod records;
 mod text;
 mod write;
 
 pub(crate) use cell::{Cell, is_number, parse_number};
-pub(crate) use format::{FileFormat, names_table};
+pub(crate) use format::{FileFormat, of_output};
 pub use format::{TableFormat, check_table_name};
+pub(crate) use records::Records;
+pub(crate) use text::Dialect;
+pub(crate) use write::write_table_as;
 pub use write::{Column, ColumnData, write_table};
 
+use crate::columns::Separator;
 use crate::reading::Reading;
 use gfgcn::{Error, Result};
 use parquet::ParquetReader;
+use records::RecordsReader;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use text::TextReader;
 
 /// A table being read, at one of its rows.
@@ -28,6 +35,8 @@ pub(crate) struct Table {
     path: PathBuf,
     rows: Rows,
     names: Option<Vec<String>>,
+    /// Which columns of the file these are.
+    view: Vec<usize>,
     /// Columns that stand before the first that counts and have no name: the index of a data frame.
     index: usize,
     /// The current row was looked at to find out whether it is a header, and is not one.
@@ -38,6 +47,49 @@ pub(crate) struct Table {
 enum Rows {
     Text(TextReader),
     Parquet(ParquetReader),
+    Records(RecordsReader),
+}
+
+/// Where a table is to be read from.
+#[derive(Clone, Debug)]
+pub(crate) enum TableSource {
+    /// A file, in the format that its name says.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What stands between cells, where a person says so.
+        separator: Option<Separator>,
+    },
+    /// What a document says.
+    Records(Rc<Records>),
+}
+
+impl TableSource {
+    /// A file of the usual kind.
+    pub(crate) fn file(path: &Path) -> TableSource {
+        TableSource::File { path: path.to_owned(), separator: None }
+    }
+
+    /// The file, or the document.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            TableSource::File { path, .. } => path,
+            TableSource::Records(records) => records.path(),
+        }
+    }
+
+    /// What the file holds; `None` if it is a document.
+    pub(crate) fn format(&self) -> Result<Option<FileFormat>> {
+        match self {
+            TableSource::File { path, .. } => FileFormat::of(path).map(Some),
+            TableSource::Records(_) => Ok(None),
+        }
+    }
+
+    /// Whether the cells have types, and the columns names.
+    pub(crate) fn is_document(&self) -> bool {
+        matches!(self, TableSource::Records(_))
+    }
 }
 
 /// A row of a table, as a person finds it in the file.
@@ -47,6 +99,8 @@ pub(crate) enum Place {
     Line(u64),
     /// A row of a file without lines, from 1.
     Row(u64),
+    /// A part of a document, by what it is, from 1.
+    Item(&'static str, u64),
 }
 
 impl fmt::Display for Place {
@@ -54,6 +108,7 @@ impl fmt::Display for Place {
         match self {
             Place::Line(number) => write!(f, "line {number}"),
             Place::Row(number) => write!(f, "row {number}"),
+            Place::Item(what, number) => write!(f, "{what} {number}"),
         }
     }
 }
@@ -65,21 +120,51 @@ impl Table {
     /// Parquet columns always have names. Where one that is the `key` of its row for sure comes after
     /// columns without a name, those are left out.
     pub(crate) fn open(
-        path: &Path,
+        source: &TableSource,
         is_key: impl Fn(&str) -> bool,
         is_header: impl Fn(&[String]) -> bool,
         reading: &Reading,
     ) -> Result<Self> {
-        let open = |rows, names: Option<Vec<String>>, index, pending| {
+        Table::open_with(source, Dialect::default(), is_key, is_header, reading)
+    }
+
+    /// As [`Table::open`], of a table of edges.
+    pub(crate) fn open_edges(
+        source: &TableSource,
+        is_key: impl Fn(&str) -> bool,
+        is_header: impl Fn(&[String]) -> bool,
+        reading: &Reading,
+    ) -> Result<Self> {
+        let dialect = Dialect { edges: true, ..Dialect::default() };
+        Table::open_with(source, dialect, is_key, is_header, reading)
+    }
+
+    fn open_with(
+        source: &TableSource,
+        dialect: Dialect,
+        is_key: impl Fn(&str) -> bool,
+        is_header: impl Fn(&[String]) -> bool,
+        reading: &Reading,
+    ) -> Result<Self> {
+        let path = source.path();
+        let open = |rows: Rows, names: Option<Vec<String>>, index, pending| {
             let names = names.map(|mut names| names.split_off(index));
             let (path, reading) = (path.to_owned(), reading.clone());
-            Table { path, rows, names, index, pending, reading }
+            let view = (index..rows.columns()).collect();
+            Table { path, rows, names, view, index, pending, reading }
         };
         let index_of = |names: &[String]| {
             let unnamed = names.iter().take_while(|name| names::is_unnamed(name)).count();
             if names.get(unnamed).is_some_and(|name| is_key(name)) { unnamed } else { 0 }
         };
-        let separator = match FileFormat::of(path)? {
+        let (path, given) = match source {
+            TableSource::File { path, separator } => (path, *separator),
+            TableSource::Records(records) => {
+                let reader = RecordsReader::new(Rc::clone(records));
+                return Ok(open(Rows::Records(reader), Some(records.names().to_vec()), 0, false));
+            }
+        };
+        let usual = match FileFormat::of(path)? {
             FileFormat::Text { separator } => separator,
             FileFormat::Parquet => {
                 let reader = ParquetReader::open(path, reading)?;
@@ -87,23 +172,79 @@ impl Table {
                 let index = index_of(&names);
                 return Ok(open(Rows::Parquet(reader), Some(names), index, false));
             }
-            FileFormat::MatrixMarket | FileFormat::Npy => {
+            FileFormat::MatrixMarket | FileFormat::Npy | FileFormat::Json => {
                 return Err(Error::Data(format!(
-                    "a matrix has no ids, but a table is needed here: {}",
+                    "is no table, but one is needed here: {}",
                     FileFormat::TABLES
                 ))
                 .in_file(path));
             }
         };
-        let mut reader = TextReader::open(path, separator, reading)?;
+        let mut reader = TextReader::open(path, Dialect { given, usual, ..dialect }, reading)?;
         if !reader.advance()? {
-            return Err(Error::Format("is empty".into()).in_file(path));
+            let problem = match reader.skipped() {
+                0 => "is empty".to_owned(),
+                skipped => format!(
+                    "is empty but for {skipped} lines that begin with # or %, which are comments; put ids that \
+                     begin so into quotes"
+                ),
+            };
+            return Err(Error::Format(problem).in_file(path));
         }
         let first: Vec<String> = (0..reader.columns()).map(|k| reader.cell(k).into()).collect();
         let index = Some(index_of(&first)).filter(|&index| is_header(&first[index..]));
         let header = index.is_some() || is_header(&first);
+        if header {
+            reader.has_header();
+        }
         let (names, index) = (header.then_some(first), index.unwrap_or(0));
         Ok(open(Rows::Text(reader), names, index, !header))
+    }
+
+    /// Goes on with some of the columns, in that order.
+    pub(crate) fn keep(&mut self, columns: &[usize]) {
+        self.view = columns.iter().map(|&column| self.view[column]).collect();
+        if let Some(names) = &mut self.names {
+            *names = columns.iter().map(|&column| names[column].clone()).collect();
+        }
+    }
+
+    /// The place of a column that a person has named.
+    pub(crate) fn find(&self, wanted: &str) -> Result<usize> {
+        if let Some(found) = self.find_if_there(wanted) {
+            return Ok(found);
+        }
+        const SHOWN: usize = 8;
+        let there = match &self.names {
+            Some(names) => {
+                let shown: Vec<String> =
+                    names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
+                let more = names.len().saturating_sub(SHOWN);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("there are {}{more}", shown.join(", "))
+            }
+            None => format!("it has no header, so columns are the numbers 1 to {}", self.columns()),
+        };
+        Err(self.header_error(format!("there is no column {wanted:?}; {there}")))
+    }
+
+    /// The place of a column that a person has named, or `None`.
+    pub(crate) fn find_if_there(&self, wanted: &str) -> Option<usize> {
+        match &self.names {
+            Some(names) => crate::columns::find(names, wanted),
+            None => crate::columns::find(&vec![""; self.columns()], wanted),
+        }
+    }
+
+    /// A note where comments were skipped.
+    pub(crate) fn note_of_comments(&self) -> Option<String> {
+        let Rows::Text(reader) = &self.rows else { return None };
+        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+        match reader.skipped() {
+            0 => None,
+            1 => Some(format!("{file}: 1 line that begins with # or % is a comment")),
+            some => Some(format!("{file}: {some} lines that begin with # or % are comments")),
+        }
     }
 
     /// A note where an index was left out.
@@ -137,6 +278,10 @@ impl Table {
         match &mut self.rows {
             Rows::Text(reader) => reader.advance(),
             Rows::Parquet(reader) => reader.advance(),
+            Rows::Records(reader) => {
+                self.reading.check()?;
+                Ok(reader.advance())
+            }
         }
     }
 
@@ -162,16 +307,12 @@ impl Table {
 
     /// The number of columns.
     pub(crate) fn columns(&self) -> usize {
-        let all = match &self.rows {
-            Rows::Text(reader) => reader.columns(),
-            Rows::Parquet(reader) => reader.columns(),
-        };
-        all - self.index
+        self.view.len()
     }
 
     /// Where a column stands in the file, from 1.
     pub(crate) fn position(&self, column: usize) -> usize {
-        self.index + column + 1
+        self.view[column] + 1
     }
 
     /// Where the current row stands.
@@ -179,17 +320,19 @@ impl Table {
         match &self.rows {
             Rows::Text(reader) => Place::Line(reader.line()),
             Rows::Parquet(reader) => Place::Row(reader.row()),
+            Rows::Records(reader) => reader.place(),
         }
     }
 
     /// A cell of the current row.
     pub(crate) fn cell(&self, column: usize) -> Result<Cell<'_>> {
         match &self.rows {
-            Rows::Text(reader) => Ok(Cell::Text(reader.cell(self.index + column))),
+            Rows::Text(reader) => Ok(Cell::Text(reader.cell(self.view[column]))),
             Rows::Parquet(reader) => {
-                let cell = reader.cell(self.index + column);
+                let cell = reader.cell(self.view[column]);
                 cell.map_err(|problem| self.cell_error(column, problem))
             }
+            Rows::Records(reader) => Ok(reader.cell(self.view[column])),
         }
     }
 
@@ -211,7 +354,17 @@ impl Table {
     pub(crate) fn header_error(&self, problem: impl Into<String>) -> Error {
         match &self.rows {
             Rows::Text(_) => self.error(problem),
-            Rows::Parquet(_) => Error::Data(problem.into()).in_file(&self.path),
+            Rows::Parquet(_) | Rows::Records(_) => Error::Data(problem.into()).in_file(&self.path),
+        }
+    }
+}
+
+impl Rows {
+    fn columns(&self) -> usize {
+        match self {
+            Rows::Text(reader) => reader.columns(),
+            Rows::Parquet(reader) => reader.columns(),
+            Rows::Records(reader) => reader.columns(),
         }
     }
 }

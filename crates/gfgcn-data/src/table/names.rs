@@ -9,7 +9,8 @@ const WEIGHTS: [&str; 4] = ["weight", "weights", "edgeweight", "w"];
 const TYPES: [&str; 4] = ["type", "edgetype", "relation", "relationtype"];
 const DIRECTED: [&str; 2] = ["directed", "isdirected"];
 const LABELS: [&str; 9] =
-    ["label", "labels", "class", "target", "y", "category", "subject", "topic", "community"];
+    ["label", "labels", "class", "target", "category", "subject", "topic", "community", "y"];
+const FEATURES: [&str; 2] = ["feature", "featurename"];
 const SPLITS: [&str; 6] = ["split", "part", "partition", "set", "subset", "fold"];
 
 /// `Node_ID` and `node` are the same name, as are `FromNodeId`, `from-id` and `from`.
@@ -42,9 +43,12 @@ pub(crate) fn is_source(name: &str) -> bool {
     SOURCES.contains(&plain(name).as_str())
 }
 
-/// Whether columns of these names hold the ends of edges.
-pub(crate) fn are_ends(first: &str, second: &str) -> bool {
-    is_source(first) && TARGETS.contains(&plain(second).as_str())
+/// Which columns hold the ends of edges by their names.
+pub(crate) fn ends<S: AsRef<str>>(names: &[S]) -> Option<(usize, usize)> {
+    let source = names.iter().position(|name| is_source(name.as_ref()))?;
+    let is_target = |name: &S| TARGETS.contains(&plain(name.as_ref()).as_str());
+    let target = (0..names.len()).find(|&k| k != source && is_target(&names[k]))?;
+    Some((source, target))
 }
 
 /// Whether a column of this name holds edge weights.
@@ -67,6 +71,11 @@ pub(crate) fn is_label(name: &str) -> bool {
     LABELS.contains(&plain(name).as_str())
 }
 
+/// How much a name says that a column holds labels: the smaller, the more. `y` says least.
+pub(crate) fn label_rank(name: &str) -> Option<usize> {
+    LABELS.iter().position(|label| plain(name) == *label)
+}
+
 /// Whether a column of this name says which part of a split a node is in; of several splits, each may have its number.
 pub(crate) fn is_split(name: &str) -> bool {
     SPLITS.contains(&plain(name).trim_end_matches(|c: char| c.is_ascii_digit()))
@@ -77,7 +86,7 @@ pub(crate) fn are_long_features<S: AsRef<str>>(names: &[S]) -> bool {
     match names {
         [id, feature, value] => {
             is_id(id.as_ref())
-                && feature.as_ref().eq_ignore_ascii_case("feature")
+                && FEATURES.contains(&plain(feature.as_ref()).as_str())
                 && value.as_ref().eq_ignore_ascii_case("value")
         }
         _ => false,
@@ -97,8 +106,12 @@ mod tests {
     #[test]
     fn case_and_punctuation_do_not_matter() {
         assert!(is_id("Node_ID") && is_id("nodeId") && is_id("node") && is_id("ID"));
-        assert!(are_ends("FromNodeId", "ToNodeId") && are_ends("source_id", "target id"));
-        assert!(are_ends("id_1", "id_2") && are_ends("U", "v") && are_ends("src", "target"));
-        assert!(!are_ends("target", "source") && !is_id("paper") && !is_id(""));
+        let found = |names: &[&str]| ends(names);
+        for pair in [["FromNodeId", "ToNodeId"], ["source_id", "target id"], ["id_1", "id_2"]] {
+            assert_eq!(found(&pair), Some((0, 1)), "{pair:?}");
+        }
+        assert_eq!(found(&["year", "target", "source"]), Some((2, 1)));
+        assert_eq!(found(&["U", "v"]), Some((0, 1)));
+        assert!(found(&["paper", "source"]).is_none() && !is_id("paper") && !is_id(""));
     }
 }

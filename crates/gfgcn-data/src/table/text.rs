@@ -8,6 +8,7 @@
 //! and `""` for a quote. Every other cell loses the spaces and tabs around it. Lines with nothing
 //! on them are skipped.
 
+use crate::columns::Separator;
 use crate::lines::{LONGEST, Lines};
 use crate::reading::Reading;
 use gfgcn::{Error, Result};
@@ -17,11 +18,54 @@ use std::path::Path;
 /// The most cells of a row. A compressed line of nothing but separators could fill the memory.
 const MOST_CELLS: usize = 1 << 20;
 
+/// How a text table is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    /// What a person says stands between cells.
+    pub(crate) given: Option<Separator>,
+    /// What the extension of the file says.
+    pub(crate) usual: Option<u8>,
+    /// Whether these are edges: any separator will do, as two cells are needed, and lines that begin with `#` or `%` are
+    /// comments.
+    pub(crate) edges: bool,
+}
+
+impl Dialect {
+    /// Whether a line has what the extension of the file says: a line of nothing but tabs has cells, too.
+    fn is_usual_in(self, line: &str) -> bool {
+        self.usual.is_some_and(|byte| line.as_bytes().contains(&byte))
+    }
+
+    /// What stands between the cells of a first line.
+    fn separator(self, line: &str) -> Separator {
+        if let Some(given) = self.given {
+            return given;
+        }
+        let has = |byte: &u8| line.as_bytes().contains(byte);
+        let others: &[u8] = match (self.usual, self.edges) {
+            (_, true) => b"\t;,",
+            (Some(b','), false) => b";",
+            (Some(_), false) => b"",
+            (None, false) => b"\t",
+        };
+        let found = self.usual.filter(has).or_else(|| others.iter().copied().find(has));
+        match found {
+            Some(byte) => Separator::Character(byte),
+            None if self.edges && line.trim_ascii().contains(' ') => Separator::Blanks,
+            None => Separator::Character(self.usual.unwrap_or(b',')),
+        }
+    }
+}
+
 /// A text table, read record by record.
 pub(super) struct TextReader {
     lines: Lines,
-    /// `None` until the first line shows whether it has tabs.
-    separator: Option<u8>,
+    dialect: Dialect,
+    /// `None` until the first line shows it.
+    separator: Option<Separator>,
+    /// Whether lines that begin with `#` or `%` are skipped.
+    comments: bool,
+    skipped: u64,
     /// The current record as it stands in the file.
     record: String,
     /// The line on which the current record begins.
@@ -34,11 +78,14 @@ pub(super) struct TextReader {
 }
 
 impl TextReader {
-    /// Opens a table; without a `separator` it is a tab if the first line has one, else a comma.
-    pub(super) fn open(path: &Path, separator: Option<u8>, reading: &Reading) -> Result<Self> {
+    /// Opens a table.
+    pub(super) fn open(path: &Path, dialect: Dialect, reading: &Reading) -> Result<Self> {
         Ok(TextReader {
             lines: Lines::open(path, reading)?,
-            separator,
+            dialect,
+            separator: None,
+            comments: dialect.edges,
+            skipped: 0,
             record: String::new(),
             line: 0,
             text: String::new(),
@@ -54,15 +101,22 @@ impl TextReader {
             self.record.clear();
             self.record.push_str(line);
             self.line = self.lines.number();
+            if self.comments && self.record.starts_with(['#', '%']) {
+                self.skipped += 1;
+                continue;
+            }
             let blank = self.record.trim_ascii().is_empty();
             let separator = match self.separator {
                 Some(separator) => separator,
-                None if blank => continue,
-                None if self.record.contains('\t') => b'\t',
-                None => b',',
+                None if blank && !self.dialect.is_usual_in(&self.record) => continue,
+                None => self.dialect.separator(&self.record),
             };
             self.separator = Some(separator);
-            self.split(separator)?;
+            match separator {
+                Separator::Character(byte) => self.split(byte)?,
+                Separator::Blanks if blank => continue,
+                Separator::Blanks => self.split_at_blanks()?,
+            }
             if !(blank && self.cells.len() == 1) {
                 break;
             }
@@ -127,13 +181,7 @@ impl TextReader {
                 at += length;
             }
             if self.cells.len() == MOST_CELLS {
-                return Err(self.wrong(
-                    self.line,
-                    format!(
-                        "more than {MOST_CELLS} cells; features as wide as that are read from the \
-                         layout id,feature,value, from .npy or from MatrixMarket files"
-                    ),
-                ));
+                return Err(self.too_many_cells());
             }
             self.cells.push(begin..self.text.len());
             if at >= self.record.len() {
@@ -141,6 +189,44 @@ impl TextReader {
             }
             at += 1;
         }
+    }
+
+    /// Cuts the record at runs of spaces and tabs; no cell is empty or quoted.
+    fn split_at_blanks(&mut self) -> Result<()> {
+        self.text.clear();
+        self.cells.clear();
+        self.text.push_str(&self.record);
+        let mut at = 0;
+        while let Some(begin) = self.text[at..].find(|c: char| !c.is_ascii_whitespace()) {
+            let rest = &self.text[at + begin..];
+            let length = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+            if self.cells.len() == MOST_CELLS {
+                return Err(self.too_many_cells());
+            }
+            self.cells.push(at + begin..at + begin + length);
+            at += begin + length;
+        }
+        Ok(())
+    }
+
+    fn too_many_cells(&self) -> Error {
+        self.wrong(
+            self.line,
+            format!(
+                "more than {MOST_CELLS} cells; features as wide as that are read from the layout \
+                 id,feature,value, from .npy or from MatrixMarket files"
+            ),
+        )
+    }
+
+    /// Says that the table has a header: what begins with `#` after it is a cell.
+    pub(super) fn has_header(&mut self) {
+        self.comments = false;
+    }
+
+    /// How many comments were skipped so far.
+    pub(super) fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// Copies a quoted cell that begins at `at`; returns the place after its closing quote.

@@ -77,7 +77,16 @@ impl<'a> Column<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_table(path: &Path, overwrite: bool, columns: &[Column]) -> Result<()> {
-    let (format, gzipped) = of_output(path)?;
+    write_table_as(path, of_output(path)?, overwrite, columns)
+}
+
+/// As [`write_table`], in a format, and gzipped or not.
+pub(crate) fn write_table_as(
+    path: &Path,
+    (format, gzipped): (TableFormat, bool),
+    overwrite: bool,
+    columns: &[Column],
+) -> Result<()> {
     format.check_writable().map_err(|e| e.in_file(path))?;
     let rows = columns.first().map_or(0, Column::rows);
     if columns.is_empty() {
@@ -90,12 +99,12 @@ pub fn write_table(path: &Path, overwrite: bool, columns: &[Column]) -> Result<(
     }
     write_atomically(path, overwrite, |output| match format {
         TableFormat::Parquet => parquet::write(output, rows, columns),
-        TableFormat::Csv | TableFormat::Tsv if gzipped => {
+        _ if gzipped => {
             let mut output = GzEncoder::new(output, Compression::default());
             write_text(&mut output, format, rows, columns)?;
             output.finish().map(drop)
         }
-        TableFormat::Csv | TableFormat::Tsv => write_text(output, format, rows, columns),
+        _ => write_text(output, format, rows, columns),
     })
 }
 
@@ -119,6 +128,9 @@ fn write_text(
     rows: usize,
     columns: &[Column],
 ) -> io::Result<()> {
+    if format == TableFormat::Json {
+        return write_json(output, rows, columns);
+    }
     let separator = if format == TableFormat::Tsv { '\t' } else { ',' };
     let mut line = String::new();
     for (k, column) in columns.iter().enumerate() {
@@ -147,6 +159,26 @@ fn write_text(
         output.write_all(line.as_bytes())?;
     }
     Ok(())
+}
+
+/// A list of objects. Numbers that are not finite, which JSON cannot say, are null.
+fn write_json(output: &mut impl Write, rows: usize, columns: &[Column]) -> io::Result<()> {
+    output.write_all(b"[")?;
+    for row in 0..rows {
+        output.write_all(if row == 0 { b"\n{" } else { b",\n{" })?;
+        for (k, column) in columns.iter().enumerate() {
+            output.write_all(if k == 0 { b"" } else { b", " })?;
+            serde_json::to_writer(&mut *output, &column.name)?;
+            output.write_all(b": ")?;
+            match &column.data {
+                ColumnData::Text(values) => serde_json::to_writer(&mut *output, &values[row])?,
+                ColumnData::Number(values) => serde_json::to_writer(&mut *output, &values[row])?,
+                ColumnData::Float(values) => serde_json::to_writer(&mut *output, &values[row])?,
+            }
+        }
+        output.write_all(b"}")?;
+    }
+    output.write_all(b"\n]\n")
 }
 
 fn push_separator(line: &mut String, separator: char, column: usize) {

@@ -117,12 +117,6 @@ fn flags_that_differ_and_bad_weights_are_refused() {
             ("edges.csv", "source,target,weight,w\na,b,1,1\n"),
             &["line 1", "columns 3 and 4", "\"weight\"", "\"w\""],
         ),
-        (
-            "unknown column",
-            Directions::AsSaid,
-            ("edges.csv", "source,target,weight,year\na,b,1,1990\n"),
-            &["line 1", "column 4", "\"year\"", "directed"],
-        ),
     ] {
         assert_says(name, read_as(small_with(&[file]).path(), directions), fragments);
     }

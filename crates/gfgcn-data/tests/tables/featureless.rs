@@ -80,7 +80,8 @@ fn what_is_unclear_is_refused() {
     let error = files.read("test", &Context::default()).unwrap_err().to_string();
     assert!(error.contains("features.csv"), "one that is named has to be there: {error}");
     fs::write(path("features.csv"), "id,x\n9,1\n10,2\nb,3\n").unwrap();
-    let files = TableFiles { nodes: Some(path("edges.csv")), ..files };
+    fs::write(path("list.csv"), "id\n9\n10\nb\n").unwrap();
+    let files = TableFiles { nodes: Some(path("list.csv")), ..files };
     let error = files.read("test", &Context::default()).unwrap_err().to_string();
     assert!(error.contains("no other list"), "{error}");
 }

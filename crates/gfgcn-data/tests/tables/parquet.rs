@@ -65,8 +65,8 @@ fn bad_values_name_the_row() {
         ),
         (
             "features.parquet",
-            vec![Column::text("id", ["a", "b"]), Column::numbers("x", vec![1.0, f64::NAN])],
-            &["row 2", "\"x\"", "NaN"],
+            vec![Column::text("id", ["a", "b"]), Column::numbers("x", vec![1.0, f64::INFINITY])],
+            &["row 2", "\"x\"", "inf"],
         ),
         (
             "features.parquet",

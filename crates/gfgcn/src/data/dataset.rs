@@ -1,7 +1,7 @@
 //! A graph with features, targets, names and perhaps splits.
 
 use super::fingerprint::Fingerprint;
-use super::{Labels, Targets};
+use super::{Encoding, Labels, Targets};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::{Graph, Repairs};
@@ -21,6 +21,7 @@ pub struct Dataset {
     no_labels: Option<Labels>,
     node_ids: Option<Arc<Vec<String>>>,
     feature_names: Option<Arc<Vec<String>>>,
+    encoding: Option<Arc<Encoding>>,
     splits: Vec<Split>,
     notes: Vec<String>,
     /// The place of each node in the source of the data, where that is another.
@@ -66,6 +67,7 @@ impl Dataset {
             no_labels,
             node_ids: None,
             feature_names: None,
+            encoding: None,
             splits: Vec::new(),
             notes: Vec::new(),
             places: None,
@@ -102,6 +104,18 @@ impl Dataset {
         check_unique("feature name", &names)?;
         self.feature_names = Some(Arc::new(names));
         Ok(())
+    }
+
+    /// Says how columns of a table became the features.
+    #[must_use]
+    pub fn with_encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = Some(Arc::new(encoding));
+        self
+    }
+
+    /// How columns of a table became the features, where they are not just its numbers.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        self.encoding.as_deref()
     }
 
     /// Attaches the only split that came with the data, in place of any others.
@@ -270,6 +284,7 @@ impl Dataset {
             no_labels: self.no_labels.as_ref().map(|labels| labels.select(nodes)),
             node_ids: Some(Arc::new(nodes.iter().map(|&n| self.node_id(n).into_owned()).collect())),
             feature_names: self.feature_names.clone(),
+            encoding: self.encoding.clone(),
             splits: self.splits.iter().map(|split| split.select(nodes, self.nodes())).collect(),
             notes: self.notes.clone(),
             places: None,

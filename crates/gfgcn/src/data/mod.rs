@@ -3,6 +3,7 @@
 
 mod dataset;
 mod digests;
+mod encoding;
 mod fingerprint;
 mod growth;
 mod keys;
@@ -16,6 +17,7 @@ mod values;
 
 pub use dataset::Dataset;
 pub use growth::NewNode;
+pub use encoding::{ColumnKind, EncodedColumn, Encoding};
 pub(crate) use keys::mix;
 pub use label_sets::LabelSets;
 pub use labels::{Labels, UNLABELLED};

@@ -259,12 +259,15 @@ fn check(header: &Header) -> Result<(), String> {
             return Err("the kernel has no width".into());
         }
     }
-    let Known { features, feature_names, nodes, node_ids, .. } = &header.known;
+    let Known { features, feature_names, nodes, node_ids, encoding, .. } = &header.known;
     for (what, names, count) in [("features", feature_names, features), ("nodes", node_ids, nodes)]
     {
         if let Some(names) = names.as_ref().filter(|names| names.len() != *count) {
             return Err(format!("{} names for {count} {what}", names.len()));
         }
+    }
+    if let Some(encoding) = encoding {
+        encoding.check().map_err(|error| error.to_string())?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a model knows of the data it was trained on, and how other data are matched to that.
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Encoding};
 use crate::design::{Design, Input};
 use crate::error::{Error, Result};
 use crate::features::Features;
@@ -15,6 +15,9 @@ pub(crate) struct Known {
     /// Columns of the features.
     pub(crate) features: usize,
     pub(crate) feature_names: Option<Vec<String>>,
+    /// How columns of a table became the features.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) encoding: Option<Encoding>,
     /// Nodes of the graph.
     pub(crate) nodes: usize,
     /// Only where members know nodes.
@@ -49,6 +52,7 @@ impl Known {
         Known {
             features: columns(Input::Features),
             feature_names: dataset.feature_names().map(<[String]>::to_vec),
+            encoding: dataset.encoding().cloned(),
             nodes: columns(Input::Structure),
             node_ids: dataset.node_ids().filter(|_| knows_nodes).map(<[String]>::to_vec),
             degrees: columns(Input::Degrees),

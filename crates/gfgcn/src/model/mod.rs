@@ -11,6 +11,7 @@ pub(crate) use known::Known;
 pub use predict::Predictions;
 
 use crate::calibration::Calibration;
+use crate::data::Encoding;
 use crate::design::Design;
 use crate::head::{Head, Objective};
 use crate::matrix::Matrix;
@@ -122,6 +123,11 @@ impl Model {
     /// The names of the features it expects, where the training data gave them.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.known.feature_names.as_deref()
+    }
+
+    /// How columns of a table became these features, where they are not just its numbers.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        self.known.encoding.as_ref()
     }
 
     /// The number of nodes of the graph it was trained on.

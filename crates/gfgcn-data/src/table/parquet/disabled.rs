@@ -79,7 +79,7 @@ mod tests {
         let messages = [
             write_table(&path, false, &columns).unwrap_err().to_string(),
             check_table_name(&path).unwrap_err().to_string(),
-            predictions::check_file_name(&path).unwrap_err().to_string(),
+            predictions::Format::of(&path).unwrap_err().to_string(),
             TableFormat::Parquet.check_writable().unwrap_err().to_string(),
         ];
         for message in messages {
