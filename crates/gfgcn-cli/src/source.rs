@@ -213,8 +213,8 @@ pub(crate) struct NamedSource {
 }
 
 impl NamedSource {
-    pub(crate) fn new(dataset: PathBuf, direction: Directed) -> Self {
-        NamedSource { dataset, direction }
+    pub(crate) fn new(dataset: PathBuf, direction: Directed, columns: ColumnArguments) -> Self {
+        NamedSource { dataset, direction, columns }
     }
 
     /// Reads the dataset as [`Source::load_for`] does.

@@ -8,7 +8,7 @@ use crate::change::{Change, Edge, Forget, Id, Label, Settings, Update};
 use crate::nodes::{Names, quoted, targets};
 use crate::problem::Problem;
 use gfgcn::context::Context;
-use gfgcn::data::{Dataset, Targets};
+use gfgcn::data::{Dataset, Rest, Targets};
 use gfgcn::graph::EdgeSet;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
@@ -271,30 +271,25 @@ impl World {
         // In a fixed order: what is forgotten first must not depend on hashes.
         let mut kinds: Vec<(Option<String>, EdgeSet)> = kinds.into_iter().collect();
         kinds.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let mut dataset = self.dataset.clone();
-        for (kind, edges) in &kinds {
-            dataset = dataset.without_edges(edges, kind.as_deref())?;
-        }
-        let Some(lessons) = &self.lessons else {
-            let removal = Removal::Edges(kinds);
-            let model = self.changeable()?.forget(&self.dataset, &removal, context)?.model;
-            return Ok(World { dataset, model: Some(model), ..self.clone() });
-        };
-        self.taught_anew(dataset, self.names.clone(), lessons.targets.clone(), context)
+        let rest = self.dataset.without_edges(&kinds)?;
+        self.without(rest, Removal::Edges(kinds), context)
     }
 
     fn without_nodes(&self, ids: &[Id], context: &Context) -> Result<World, Problem> {
         let nodes = self.numbers(ids)?;
-        let dataset = self.dataset.without_nodes(&nodes)?;
+        let rest = self.dataset.without_nodes(&nodes)?;
+        self.without(rest, Removal::Nodes(nodes), context)
+    }
+
+    /// What is left when something is removed from the graph.
+    fn without(&self, rest: Rest, removal: Removal, context: &Context) -> Result<World, Problem> {
+        let Rest { dataset, nodes } = rest;
         let names = Names::of(&dataset);
         let Some(lessons) = &self.lessons else {
-            let removal = Removal::Nodes(nodes);
             let model = self.changeable()?.forget(&self.dataset, &removal, context)?.model;
             return Ok(World { dataset, names, model: Some(model), ..self.clone() });
         };
-        let stays = |node: &usize| nodes.binary_search(node).is_err();
-        let rest: Vec<usize> = (0..self.dataset.nodes()).filter(stays).collect();
-        self.taught_anew(dataset, names, lessons.targets.select(&rest), context)
+        self.taught_anew(dataset, names, lessons.targets.select(&nodes), context)
     }
 
     fn with_settings(&self, settings: &Settings, context: &Context) -> Result<World, Problem> {

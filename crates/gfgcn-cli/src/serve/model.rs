@@ -1,6 +1,7 @@
 //! `gfgcn serve`: a model over HTTP.
 
 use super::{Listening, Log, Ready, allow_connections};
+use crate::columns::ColumnArguments;
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::source::{Directed, NamedSource};
@@ -39,6 +40,8 @@ pub(crate) struct Arguments {
     name: Option<String>,
     #[command(flatten)]
     listening: Listening,
+    #[command(flatten)]
+    columns: ColumnArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
@@ -73,7 +76,7 @@ impl Arguments {
     fn source(&self, model: &Model) -> NamedSource {
         let dataset = self.dataset.clone();
         let dataset = dataset.unwrap_or_else(|| PathBuf::from(&model.provenance().dataset));
-        NamedSource::new(dataset, self.direction)
+        NamedSource::new(dataset, self.direction, self.columns.clone())
     }
 
     /// A model that cannot change needs none.

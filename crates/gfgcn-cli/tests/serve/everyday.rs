@@ -205,7 +205,7 @@ fn what_is_learnt_and_forgotten_is_exact_and_stays() {
     predicts_as(&server, &fourth.model, &fourth.dataset);
     server.posted("/v1/rollback", &json!({ "to": 3 }));
     let saved = Model::from_bytes(&server.bytes("/v1/model")).unwrap();
-    assert!(saved.is_same_as(&third.model));
+    assert_eq!(saved, third.model);
     let labels = String::from_utf8(server.bytes("/v1/labels")).unwrap();
     assert!(labels.starts_with("id,label\n") && labels.contains("bot-02,zoology\n"), "{labels}");
     assert!(!labels.contains("bot-11"), "{labels}");

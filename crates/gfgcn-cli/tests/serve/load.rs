@@ -121,7 +121,7 @@ fn run(load: &Load) {
     }
     let updates: Vec<usize> = acknowledged.iter().map(|(_, update)| *update).collect();
     let saved = Model::from_bytes(&server.bytes("/v1/model")).unwrap();
-    assert!(saved.is_same_as(&expected(&model, &data, &updates).0));
+    assert_eq!(saved, expected(&model, &data, &updates).0);
     let versions = acknowledged.last().unwrap().0 - 1;
     for (what, mut times) in ["predictions", "updates"].into_iter().zip(times.into_inner().unwrap())
     {
@@ -201,7 +201,7 @@ fn killed(after: usize) {
     expected_nodes.extend(found.iter().map(|&k| update(k).0));
     assert!(there.keys().eq(&expected_nodes), "nothing that was not begun");
     let saved = Model::from_bytes(&server.bytes("/v1/model")).unwrap();
-    assert!(saved.is_same_as(&expected(&model, &data, &found).0));
+    assert_eq!(saved, expected(&model, &data, &found).0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A dataset with more nodes and edges.
 
 use super::Dataset;
+use super::dataset::Listing;
 use super::dataset::check_unique;
 use crate::error::{Error, Result};
 use crate::features::Features;
@@ -31,7 +32,11 @@ impl Dataset {
         let before = (0..self.nodes()).map(Some);
         let targets = self.targets().arranged(before.chain(nodes.iter().map(|_| None)));
         let mut grown = Dataset::new(self.name(), graph, features, targets)?;
-        grown.features_as_they_came = self.features_as_they_came;
+        // New nodes stand behind the others, whatever their names.
+        grown.listing = Listing { by_names: false, ..self.listing };
+        if let Some(encoding) = self.encoding() {
+            grown = grown.with_encoding(encoding.clone());
+        }
         if let Some(names) = self.feature_names() {
             grown.set_feature_names(names.to_vec())?;
         }

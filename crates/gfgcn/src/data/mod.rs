@@ -16,8 +16,8 @@ mod targets;
 mod values;
 
 pub use dataset::Dataset;
-pub use growth::NewNode;
 pub use encoding::{ColumnKind, EncodedColumn, Encoding};
+pub use growth::NewNode;
 pub(crate) use keys::mix;
 pub use label_sets::LabelSets;
 pub use labels::{Labels, UNLABELLED};
