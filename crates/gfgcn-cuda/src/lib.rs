@@ -23,12 +23,14 @@
 //! | `session.rs` | filters and scores, in slabs of columns |
 //! | `rows.rs` | filtered rows that stay on the GPU |
 //! | `transfer.rs` | large copies at the speed of the bus |
+//! | `parts.rs` | training rows and their Gram matrix |
 //! | `system.rs` | ridge systems of many penalties side by side |
 
 mod device;
 mod features;
 mod graph;
 mod library;
+mod parts;
 mod products;
 mod rows;
 mod session;

@@ -3,10 +3,12 @@
 //! [`RidgePath`] factorises once and answers for every λ, [`Problem`] solves for one; [`Selection`] says how λ is
 //! chosen, and a [`Ridge`] is everything that decides a solution besides the data.
 
+mod fits;
 mod left_out;
 mod on_device;
 mod path;
 mod problem;
+mod reduced;
 mod representers;
 mod select;
 mod weights;

@@ -23,14 +23,16 @@
 //! On a device, systems are solved for every penalty instead (`on_device.rs`); V and q mean the same.
 
 use super::features_overflow;
+use super::fits::Fits;
 use super::left_out::{Form, LeftOut, largest};
 use super::on_device::{self, Begun, OnDevice};
+use super::reduced::{Reduced, too_small};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
-use crate::device::{Device, LeftOutParts};
+use crate::device::Device;
 use crate::driver::Filtered;
-use crate::error::{Error, Result};
-use crate::linalg::{ShiftedFactor, Tridiagonal, gram_of_columns, multiply, multiply_transposed};
+use crate::error::Result;
+use crate::linalg::{Tridiagonal, gram_of_columns, multiply, multiply_transposed};
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 
@@ -56,16 +58,6 @@ pub struct RidgePath {
 enum Factored {
     Here(Reduced),
     OnDevice(OnDevice),
-}
-
-/// S in tridiagonal form, and what is written in its basis.
-#[derive(Clone, Debug)]
-struct Reduced {
-    system: Tridiagonal,
-    /// Z, one row per training node.
-    rows: Matrix<f64>,
-    /// Zᵀ Y.
-    right_side: Matrix<f64>,
 }
 
 /// What an intercept is computed from: b = mean(Y) − mean(inputs) · coefficients.
@@ -471,111 +463,6 @@ impl RidgePath {
         )?;
         let scores = scores.into_iter().flatten().next().ok_or_else(|| too_small(0, xi))?;
         Matrix::from_rows(self.targets.rows(), self.targets.cols(), scores)
-    }
-}
-
-impl Reduced {
-    fn shifted(&self, xi: f64) -> Result<ShiftedFactor> {
-        self.system.shift(xi).map_err(|pivot| too_small(pivot, xi))
-    }
-
-    fn factors(&self, penalties: &[f64]) -> Vec<Option<ShiftedFactor>> {
-        penalties.iter().map(|&xi| self.system.shift(xi).ok()).collect()
-    }
-
-    /// B of every penalty, side by side; zeros where there is no factorisation.
-    fn solutions(&self, factors: &[Option<ShiftedFactor>]) -> Matrix<f64> {
-        let t = self.right_side.cols();
-        let mut out = Matrix::zeros(self.right_side.rows(), factors.len() * t);
-        for (p, factor) in factors.iter().enumerate() {
-            let Some(factor) = factor else { continue };
-            let b = factor.solve(&self.right_side);
-            for k in 0..b.rows() {
-                out.row_mut(k)[p * t..(p + 1) * t].copy_from_slice(b.row(k));
-            }
-        }
-        out
-    }
-
-    /// q_i for each penalty (rows) and node of the range (columns).
-    fn quadratic_forms(
-        &self,
-        factors: &[Option<ShiftedFactor>],
-        nodes: std::ops::Range<usize>,
-    ) -> Matrix<f64> {
-        const LANES: usize = 32;
-        let size = self.rows.cols();
-        let mut out = Matrix::zeros(factors.len(), nodes.len());
-        let mut vectors = vec![[0.0; LANES]; size];
-        for first in nodes.clone().step_by(LANES) {
-            let count = LANES.min(nodes.end - first);
-            for lane in 0..count {
-                for (vector, &value) in vectors.iter_mut().zip(self.rows.row(first + lane)) {
-                    vector[lane] = value;
-                }
-            }
-            for (p, factor) in factors.iter().enumerate() {
-                let Some(factor) = factor else { continue };
-                let forms = factor.quadratic_forms(&vectors);
-                let start = first - nodes.start;
-                out.row_mut(p)[start..start + count].copy_from_slice(&forms[..count]);
-            }
-        }
-        out
-    }
-}
-
-fn too_small(pivot: usize, xi: f64) -> Error {
-    Error::NotPositiveDefinite { pivot, lambda: xi.recip() }
-}
-
-/// V and q of all nodes for several penalties: computed as they are needed, or there already.
-enum Fits<'a> {
-    Here { reduced: &'a Reduced, factors: Vec<Option<ShiftedFactor>>, solutions: Matrix<f64> },
-    Fetched { parts: LeftOutParts, nodes: usize },
-}
-
-/// Those of some nodes.
-enum FitsOf<'a> {
-    Here { fitted: Matrix<f64>, forms: Matrix<f64> },
-    Fetched { parts: &'a LeftOutParts, nodes: usize, first: usize },
-}
-
-impl Fits<'_> {
-    /// Which penalties were large enough for double precision.
-    fn usable(&self) -> Vec<bool> {
-        match self {
-            Fits::Here { factors, .. } => factors.iter().map(Option::is_some).collect(),
-            Fits::Fetched { parts, .. } => parts.usable.clone(),
-        }
-    }
-
-    fn of(&self, nodes: std::ops::Range<usize>, context: &Context) -> Result<FitsOf<'_>> {
-        Ok(match self {
-            Fits::Here { reduced, factors, solutions } => {
-                let rows: Vec<usize> = nodes.clone().collect();
-                let fitted = multiply(&reduced.rows.select_rows(&rows), solutions, context)?;
-                FitsOf::Here { fitted, forms: reduced.quadratic_forms(factors, nodes) }
-            }
-            Fits::Fetched { parts, nodes: all } => {
-                FitsOf::Fetched { parts, nodes: *all, first: nodes.start }
-            }
-        })
-    }
-}
-
-impl FitsOf<'_> {
-    /// V and q of the k-th node for a penalty, of so many targets.
-    fn at(&self, penalty: usize, k: usize, targets: usize) -> (&[f64], f64) {
-        match self {
-            FitsOf::Here { fitted, forms } => {
-                (&fitted.row(k)[penalty * targets..(penalty + 1) * targets], forms[(penalty, k)])
-            }
-            FitsOf::Fetched { parts, nodes, first } => {
-                let at = penalty * nodes + first + k;
-                (&parts.fitted[at * targets..(at + 1) * targets], parts.forms[at])
-            }
-        }
     }
 }
 

@@ -1,0 +1,60 @@
+//! The fit and the leverage of every training node, which left-out predictions follow from: computed as they are needed, or
+//! fetched from a device.
+
+use super::reduced::Reduced;
+use crate::context::Context;
+use crate::device::LeftOutParts;
+use crate::error::Result;
+use crate::linalg::{ShiftedFactor, multiply};
+use crate::matrix::Matrix;
+use std::ops::Range;
+
+/// V and q of all nodes for several penalties: computed as they are needed, or there already.
+pub(super) enum Fits<'a> {
+    Here { reduced: &'a Reduced, factors: Vec<Option<ShiftedFactor>>, solutions: Matrix<f64> },
+    Fetched { parts: LeftOutParts, nodes: usize },
+}
+
+/// Those of some nodes.
+pub(super) enum FitsOf<'a> {
+    Here { fitted: Matrix<f64>, forms: Matrix<f64> },
+    Fetched { parts: &'a LeftOutParts, nodes: usize, first: usize },
+}
+
+impl Fits<'_> {
+    /// Which penalties were large enough for double precision.
+    pub(super) fn usable(&self) -> Vec<bool> {
+        match self {
+            Fits::Here { factors, .. } => factors.iter().map(Option::is_some).collect(),
+            Fits::Fetched { parts, .. } => parts.usable.clone(),
+        }
+    }
+
+    pub(super) fn of(&self, nodes: Range<usize>, context: &Context) -> Result<FitsOf<'_>> {
+        Ok(match self {
+            Fits::Here { reduced, factors, solutions } => {
+                let rows: Vec<usize> = nodes.clone().collect();
+                let fitted = multiply(&reduced.rows.select_rows(&rows), solutions, context)?;
+                FitsOf::Here { fitted, forms: reduced.quadratic_forms(factors, nodes) }
+            }
+            Fits::Fetched { parts, nodes: all } => {
+                FitsOf::Fetched { parts, nodes: *all, first: nodes.start }
+            }
+        })
+    }
+}
+
+impl FitsOf<'_> {
+    /// V and q of the k-th node for a penalty, of so many targets.
+    pub(super) fn at(&self, penalty: usize, k: usize, targets: usize) -> (&[f64], f64) {
+        match self {
+            FitsOf::Here { fitted, forms } => {
+                (&fitted.row(k)[penalty * targets..(penalty + 1) * targets], forms[(penalty, k)])
+            }
+            FitsOf::Fetched { parts, nodes, first } => {
+                let at = penalty * nodes + first + k;
+                (&parts.fitted[at * targets..(at + 1) * targets], parts.forms[at])
+            }
+        }
+    }
+}
