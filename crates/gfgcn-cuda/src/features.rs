@@ -15,7 +15,7 @@ const WIDENED: usize = 1 << 26;
 #[derive(Debug)]
 pub(crate) enum DeviceFeatures {
     Dense(CudaSlice<f32>),
-    Sparse(Sparse),
+    Sparse(Box<Sparse>),
     Elsewhere,
 }
 
@@ -36,7 +36,7 @@ impl DeviceFeatures {
         Ok(match features {
             // By columns as well.
             Features::Sparse(m) if 16 * features.nonzeros() as u64 <= budget => {
-                DeviceFeatures::Sparse(Sparse::new(lane, m)?)
+                DeviceFeatures::Sparse(Box::new(Sparse::new(lane, m)?))
             }
             Features::Dense(m) if 4 * m.as_slice().len() as u64 <= budget => {
                 DeviceFeatures::Dense(lane.upload(m.as_slice())?)

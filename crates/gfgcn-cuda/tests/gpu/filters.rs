@@ -32,7 +32,7 @@ fn graph(directed: bool, weighted: bool) -> Graph {
 
 fn features(columns: usize, sparse: bool) -> Features {
     let value = |i: usize, j: usize| {
-        let kept = !sparse || (i * 7 + j * 13) % 11 == 0;
+        let kept = !sparse || (i * 7 + j * 13).is_multiple_of(11);
         if kept { chance(i * 1000 + j) as f32 } else { 0.0 }
     };
     if !sparse {

@@ -193,10 +193,11 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
     if truth.head().names().len() == 1 || size <= 0.0 {
         return Ok(Link::Softmax { sharpness: 0.0, bend: 0.0 });
     }
-    // Probabilities are about the nodes as they come, whatever they count in the training.
-    let truth = truth.clone().with_weights(None);
-    let nodes: Vec<usize> =
+    let picked: Vec<usize> =
         (0..left_out.rows()).step_by(left_out.rows().div_ceil(ENOUGH)).collect();
+    // Probabilities are about the nodes as they come, whatever they count in the training.
+    let (truth, left_out) = (truth.part(&picked).with_weights(None), left_out.select_rows(&picked));
+    let nodes: Vec<usize> = (0..picked.len()).collect();
     let mut best: Option<(f64, Link)> = None;
     for bend in BENDS {
         context.check()?;

@@ -107,13 +107,12 @@ impl Filtered {
         Ok(Filtered::here(channels.iter().map(fetch).collect::<Result<_>>()?, self.rows))
     }
 
-    /// The channels on a device and the positions of some nodes' rows among theirs, if the rows are there.
-    pub(crate) fn resident(
-        &self,
-        nodes: &[usize],
-    ) -> Option<(&[(Arc<dyn ResidentRows>, f64)], Vec<usize>)> {
-        let Held::OnDevice(channels) = &self.held else { return None };
-        Some((channels, self.positions(nodes)))
+    /// The channels, each with what its values are multiplied by, if they are on a device.
+    pub(crate) fn resident(&self) -> Option<&[(Arc<dyn ResidentRows>, f64)]> {
+        match &self.held {
+            Held::OnDevice(channels) => Some(channels),
+            Held::Here(_) => None,
+        }
     }
 
     /// The channels in the machine's memory. Whoever reads rows has asked the driver for these.
@@ -124,7 +123,8 @@ impl Filtered {
         }
     }
 
-    fn positions(&self, nodes: &[usize]) -> Vec<usize> {
+    /// The rows of some nodes among those that were kept.
+    pub(crate) fn positions(&self, nodes: &[usize]) -> Vec<usize> {
         nodes.iter().map(|&node| self.rows.position(node)).collect()
     }
 

@@ -51,7 +51,8 @@ impl OnDevice {
         intercept: bool,
         context: &Context,
     ) -> Result<Option<Begun>> {
-        let Some((channels, positions)) = filtered.resident(nodes) else { return Ok(None) };
+        let Some(channels) = filtered.resident() else { return Ok(None) };
+        let positions = filtered.positions(nodes);
         let n = nodes.len();
         let shares: Vec<f64> =
             (0..n).map(|i| weights.map_or(1.0 / n as f64, |weights| weights.share(i))).collect();

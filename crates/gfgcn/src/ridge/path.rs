@@ -263,7 +263,7 @@ impl RidgePath {
             }
             Factored::OnDevice(on_device) => {
                 let solved = on_device.solve(&[xi], context)?.pop().flatten();
-                Ok(self.from_device(solved.ok_or_else(|| too_small(0, xi))?))
+                Ok(self.of_device(solved.ok_or_else(|| too_small(0, xi))?))
             }
         }
     }
@@ -286,7 +286,7 @@ impl RidgePath {
         Ok(Solution { coefficients, intercept })
     }
 
-    fn from_device(&self, (solution, constants): on_device::Solved) -> Solution {
+    fn of_device(&self, (solution, constants): on_device::Solved) -> Solution {
         let coefficients = match self.form {
             Form::Primal => solution,
             Form::Dual => scaled_rows(solution, self.weights.as_ref()),
@@ -322,7 +322,7 @@ impl RidgePath {
                     intercept: vec![0.0; self.targets.cols()],
                 };
                 let each = solved.into_iter().map(|solved| {
-                    solved.map_or_else(|| nothing.clone(), |solved| self.from_device(solved))
+                    solved.map_or_else(|| nothing.clone(), |solved| self.of_device(solved))
                 });
                 let each: Vec<Solution> = each.collect();
                 let parts: Vec<&Matrix<f64>> = each.iter().map(|s| &s.coefficients).collect();
@@ -419,10 +419,10 @@ impl RidgePath {
                 let mut sums = vec![S::default(); penalties.len()];
                 let mut left_out = vec![0.0; t];
                 for (k, node) in range.enumerate() {
-                    for p in 0..penalties.len() {
+                    for (p, sum) in sums.iter_mut().enumerate() {
                         let (fit, form) = fits.at(p, k, t);
                         formula.predict(node, fit, form, &mut left_out);
-                        visit(&mut sums[p], node, &left_out);
+                        visit(sum, node, &left_out);
                     }
                 }
                 Ok(sums)
