@@ -59,9 +59,14 @@ template <typename T> __device__ __forceinline__ Pack<T> load_row(
 #endif
 }
 
-template <typename T> __device__ __forceinline__ void store(T* to, const Pack<T>& pack) {
-    *reinterpret_cast<typename Vector<T>::Type*>(to) =
-        *reinterpret_cast<const typename Vector<T>::Type*>(&pack);
+// Where not all fit into the cache, what is written does not stay there: it is read when everything else has passed.
+template <typename T> __device__ __forceinline__ void store(T* to, const Pack<T>& pack, u32 crowded) {
+    typedef typename Vector<T>::Type Raw;
+    Raw raw = *reinterpret_cast<const Raw*>(&pack);
+    if (crowded)
+        __stcs(reinterpret_cast<Raw*>(to), raw);
+    else
+        *reinterpret_cast<Raw*>(to) = raw;
 }
 
 template <typename T> __device__ __forceinline__ void add(Pack<T>& sum, T factor, const Pack<T>& x) {
@@ -103,13 +108,13 @@ template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void 
 
 // What a row becomes: a · scale · sum + c · z.
 template <typename T> __device__ __forceinline__ void finish(
-    const Pack<T>& sum, double scale, T a, T c, const T* z, T* y, u64 at) {
+    const Pack<T>& sum, double scale, T a, T c, const T* z, T* y, u64 at, u32 crowded) {
     T factor = a * (T)scale;
     Pack<T> out;
     #pragma unroll
     for (int l = 0; l < Vector<T>::LANES; l++) out.v[l] = factor * sum.v[l];
     if (z) add(out, c, *reinterpret_cast<const Pack<T>*>(z + at));
-    store(y + at, out);
+    store(y + at, out, crowded);
 }
 
 // y = a · scale ∘ (loops · x + A x) + c · z on rows first to last. GROUP lanes share a row; rows of more than `split`
@@ -128,15 +133,16 @@ template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void 
     u32 column = (blockIdx.y * GROUP + lane) * Vector<T>::LANES;
     bool inside = column < stride;
     u64 at = row * stride + column;
+    Stay stay(crowded);
     Pack<T> sum = {};
     if (inside) {
-        Pack<T> own = load(x + at);
+        Pack<T> own = load_row(x, (u32)row, stride, column, stay);
         #pragma unroll
         for (int l = 0; l < Vector<T>::LANES; l++) sum.v[l] = (T)loops * own.v[l];
     }
     add_neighbours<T, GROUP, WEIGHTED>(
-        neighbours, weights, x, begin, end, stride, column, inside, lane, mask, Stay(crowded), sum);
-    if (inside) finish(sum, scale[row], a, c, z, y, at);
+        neighbours, weights, x, begin, end, stride, column, inside, lane, mask, stay, sum);
+    if (inside) finish(sum, scale[row], a, c, z, y, at, crowded);
 }
 
 #define PRODUCT(NAME, T, GROUP)                                                                               \
@@ -234,7 +240,7 @@ template <typename T> __device__ __forceinline__ void piece_sums(
 // Row `rows[k]` has pieces first[k] to first[k + 1].
 template <typename T> __device__ __forceinline__ void add_pieces(
     const u32* __restrict__ rows, const u32* __restrict__ first, u32 count, const double* __restrict__ partial,
-    const double* __restrict__ scale, T a, T c, const T* z, T* y, u32 stride) {
+    const double* __restrict__ scale, T a, T c, const T* z, T* y, u32 stride, u32 crowded) {
     u32 column = (blockIdx.y * blockDim.x + threadIdx.x) * Vector<T>::LANES;
     u32 k = blockIdx.x;
     if (k >= count || column >= stride) return;
@@ -246,7 +252,7 @@ template <typename T> __device__ __forceinline__ void add_pieces(
             total += partial[(u64)piece * stride + column + l];
         sum.v[l] = (T)total;
     }
-    finish(sum, scale[rows[k]], a, c, z, y, (u64)rows[k] * stride + column);
+    finish(sum, scale[rows[k]], a, c, z, y, (u64)rows[k] * stride + column, crowded);
 }
 
 #define PIECES(T, NAME)                                                                                        \
@@ -257,8 +263,8 @@ template <typename T> __device__ __forceinline__ void add_pieces(
     }                                                                                                          \
     extern "C" __global__ void add_pieces_##NAME(                                                              \
         const u32* rows, const u32* first, u32 count, const double* partial, const double* scale, T a, T c,    \
-        const T* z, T* y, u32 stride) {                                                                        \
-        add_pieces<T>(rows, first, count, partial, scale, a, c, z, y, stride);                                 \
+        const T* z, T* y, u32 stride, u32 crowded) {                                                           \
+        add_pieces<T>(rows, first, count, partial, scale, a, c, z, y, stride, crowded);                        \
     }
 
 PIECES(float, f32)

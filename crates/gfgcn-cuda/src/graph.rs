@@ -229,6 +229,7 @@ impl DeviceSums {
                 z,
                 y,
                 stride as u32,
+                crowded,
             ],
         )
     }
