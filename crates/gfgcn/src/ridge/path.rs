@@ -254,7 +254,7 @@ impl RidgePath {
     /// Solves for one penalty ξ = 1/λ > 0.
     ///
     /// # Errors
-    /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision.
+    /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) when ξ is too small for double precision.
     pub fn solve(&self, xi: f64, context: &Context) -> Result<Solution> {
         match &self.factored {
             Factored::Here(reduced) => {
@@ -453,7 +453,7 @@ impl RidgePath {
     /// What the model trained without each node predicts for it at one penalty, training nodes × targets.
     ///
     /// # Errors
-    /// [`Error::NotPositiveDefinite`] when ξ is too small for double precision, or that the work is cancelled.
+    /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) when ξ is too small for double precision, or that the work is cancelled.
     pub fn left_out(&self, xi: f64, context: &Context) -> Result<Matrix<f64>> {
         let scores = self.leave_one_out(
             &[xi],
