@@ -50,7 +50,8 @@ impl World {
                 if dataset.targets().kind() != model.head().kind()
                     && training.targets().len() == dataset.nodes() =>
             {
-                dataset.with_targets(training.targets())?
+                let targets = training.targets_of(&dataset);
+                dataset.with_targets(targets)?
             }
             _ => dataset,
         };
@@ -80,7 +81,7 @@ impl World {
     pub(crate) fn taught(&self) -> Option<Targets> {
         match (&self.lessons, &self.model) {
             (Some(lessons), _) => Some(lessons.targets.clone()),
-            (None, model) => Some(model.as_ref()?.training()?.targets()),
+            (None, model) => Some(model.as_ref()?.training()?.targets_of(&self.dataset)),
         }
     }
 

@@ -52,6 +52,7 @@ use crate::split::Split;
 use crate::tune::{Search, Tuned};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// How a model is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,6 +119,18 @@ impl Training {
         let mut place = vec![None; self.digests.len()];
         self.nodes.iter().enumerate().for_each(|(k, &node)| place[node] = Some(k));
         self.targets.arranged(place.into_iter())
+    }
+
+    /// As [`Training::targets`], for the nodes of a dataset in their order: by their ids where there are some.
+    pub fn targets_of(&self, dataset: &Dataset) -> Targets {
+        let (Some(ids), Some(wanted)) = (&self.node_ids, dataset.node_ids()) else {
+            return self.targets();
+        };
+        let known = self.nodes.iter().enumerate().map(|(k, &node)| (ids[node].as_str(), k));
+        let known: HashMap<&str, usize> = known.collect();
+        let places: Vec<Option<usize>> =
+            wanted.iter().map(|id| known.get(id.as_str()).copied()).collect();
+        self.targets.arranged(places.into_iter())
     }
 
     /// The nodes that train, and those that choose λ.
