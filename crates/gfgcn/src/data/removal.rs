@@ -72,9 +72,12 @@ impl Dataset {
         }
         part = part.without_unused_features();
         if self.listing.by_names {
+            // Where the source had the nodes says nothing about where they are now.
+            let in_source = part.places.take();
             part = part.ordered_by_names();
-            if let Some(places) = &part.places {
-                nodes = places.iter().map(|&place| nodes[place]).collect();
+            match &part.places {
+                Some(places) => nodes = places.iter().map(|&place| nodes[place]).collect(),
+                None => part.places = in_source,
             }
         }
         Ok(Rest { dataset: part, nodes })
@@ -151,5 +154,23 @@ mod tests {
         assert_eq!(rest.graph().edges(), 1);
         assert_ne!(rest.source_fingerprint(), data.source_fingerprint());
         assert_eq!(rest.labels(), data.labels());
+    }
+
+    /// Nodes that the source has in another order stay where they are when an edge goes.
+    #[test]
+    fn without_an_edge_every_node_keeps_its_number() {
+        let (graph, _) = Graph::from_edges(3, &[(0, 1), (1, 2)], None).unwrap();
+        let features = Features::dense(Matrix::from_fn(3, 1, |i, _| i as f32)).unwrap();
+        let labels = Labels::from_names(&[Some("x"), Some("y"), Some("z")]);
+        let ids = ["c", "a", "b"].map(str::to_owned).to_vec();
+        let data = Dataset::new("path", graph, features, labels).unwrap();
+        let data = data.with_node_ids(ids).unwrap().ordered_by_names();
+        let ends = (data.node_ids().unwrap().iter().position(|id| id == "c").unwrap() as u32, 0);
+        let rest = data.without_edges(&[(None, [ends].into())]).unwrap();
+        assert_eq!(rest.nodes, [0, 1, 2]);
+        for node in 0..3 {
+            assert_eq!(rest.dataset.node_id(node), data.node_id(node));
+            assert_eq!(rest.dataset.labels().name(node), data.labels().name(node));
+        }
     }
 }
