@@ -51,6 +51,8 @@ class Repetition:
     calls: int = 1
     check: dict = field(default_factory=dict)
     figures: dict = field(default_factory=dict)
+    # The least time that the machine allows, measured beside it: {"seconds": ..., "made_of": [...]}.
+    floor: dict | None = None
     # What the time was extrapolated from; None where everything was run.
     extrapolated: str | None = None
     # The share of the machine's processor time that other programs took meanwhile.
@@ -210,6 +212,6 @@ def understand(answer: dict) -> Repetition:
             raise ValueError
         calls = int(answer.get("calls", 1))
         check, figures = answer.get("check") or {}, answer.get("figures") or {}
-        return Repetition(seconds, calls, check, figures, extrapolated)
+        return Repetition(seconds, calls, check, figures, answer.get("floor"), extrapolated)
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         raise Failure(f"said {json.dumps(answer)[:100]}, which has no time") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .chart import draw
-from .verdict import Line, judge
+from .verdict import Line, floor, judge
 
 # Above this share of the processors' time for other programs the times are not to be trusted:
 # programs whose threads wait for each other lose far more than that share.
@@ -29,6 +29,7 @@ class Finished:
         lines = judge(self.results)
         if self.results[0].repetitions:
             lines += [bound.line(self.results[0]) for bound in self.case.bounds]
+            lines += filter(None, [floor(self.results[0])])
         return lines
 
 
@@ -54,7 +55,7 @@ def write(folder: Path, finished: list, about: dict, notes: list) -> None:
         (one.case.title, line.name, line.ratio, line.target)
         for one in finished
         for line in one.lines()
-        if line.ratio is not None
+        if line.ratio is not None and line.name in [result.contestant.name for result in one.results]
     ]
     (folder / "chart.svg").write_text(draw(bars))
 

@@ -82,6 +82,17 @@ class Bound:
         return Line(self.text, None, met="yes" if met else "no", remark=remark)
 
 
+def floor(ours) -> Line | None:
+    """The least time that the machine allows gfgcn, by limits that were measured in the same run."""
+    floors = [r.floor for r in ours.repetitions if r.floor]
+    if not floors:
+        return None
+    least = min(floors, key=lambda floor: floor["seconds"])
+    line = Line("the machine's limit", least["seconds"], remark=", ".join(least["made_of"]))
+    line.ratio = line.best / ours.best
+    return line
+
+
 def share_of_copy_bandwidth(ours) -> float:
     """The bytes of a product per second, as a share of what copying achieved in the same run."""
     figures = [r.figures for r in ours.repetitions]

@@ -207,6 +207,15 @@ class Verdicts(unittest.TestCase):
         bound.at_least = 0.8
         self.assertEqual(bound.line(ours).met, "no")
 
+    def test_the_machines_limit_stands_beside_the_best_time(self):
+        floor = {"seconds": 1.0, "made_of": ["3 G operations at 3 G/s"]}
+        (ours,) = finished(("gfgcn", 2.0, {}, None, True))
+        self.assertIsNone(verdict.floor(ours))
+        ours.repetitions[0].floor = floor
+        line = verdict.floor(ours)
+        self.assertEqual((line.best, line.ratio, line.remark), (1.0, 0.5, "3 G operations at 3 G/s"))
+        self.assertEqual(contest.understand({"seconds": 2, "floor": floor}).floor, floor)
+
 
 class Reports(unittest.TestCase):
     def test_a_second_run_of_a_day_gets_a_folder_of_its_own(self):

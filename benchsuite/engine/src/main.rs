@@ -5,6 +5,7 @@ mod binding;
 mod data;
 mod epoch;
 mod gpu;
+mod limits;
 mod protocol;
 mod relearn;
 mod scale;

@@ -1,5 +1,6 @@
 //! The conversation with the runner: one line of JSON when ready, then one per repetition.
 
+use crate::limits::Floor;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
@@ -16,12 +17,19 @@ pub(crate) struct Findings {
     pub(crate) check: Value,
     /// Further measurements of this repetition.
     pub(crate) figures: Value,
+    /// The least time that the machine allows, where it was measured.
+    pub(crate) floor: Option<Floor>,
 }
 
 impl Findings {
     /// Findings with nothing but a check.
     pub(crate) fn check(check: Value) -> Self {
-        Findings { check, figures: json!({}) }
+        Findings { check, figures: json!({}), floor: None }
+    }
+
+    /// Beside what the machine allows.
+    pub(crate) fn above(self, floor: &Floor) -> Self {
+        Findings { floor: Some(floor.clone()), ..self }
     }
 }
 
@@ -54,9 +62,9 @@ pub(crate) fn serve_measured<T>(
         match line?.trim() {
             "run" => {
                 let Measured { seconds, calls, result } = measure()?;
-                let Findings { check, figures } = inspect(result)?;
+                let Findings { check, figures, floor } = inspect(result)?;
                 say(&json!({
-                    "seconds": seconds, "calls": calls, "check": check, "figures": figures,
+                    "seconds": seconds, "calls": calls, "check": check, "figures": figures, "floor": floor,
                 }))?;
             }
             "quit" => break,

@@ -1,11 +1,11 @@
 //! One product on a graph that no cache holds, beside what the memory can do.
 
 use crate::data::{dense, norm, read};
+use crate::limits::{Floor, copied_bytes_per_second};
 use crate::protocol::{Findings, serve};
 use anyhow::{Context, Result};
 use gfgcn::graph::{Adjacency, Graph, NodeOrder, Operator};
 use gfgcn::matrix::Matrix;
-use rayon::prelude::*;
 use serde_json::json;
 use std::cell::RefCell;
 use std::fs;
@@ -37,7 +37,7 @@ pub(crate) fn scale(data: &Path, renumbered: bool, operator: Operator) -> Result
         },
         |()| {
             let peak = peak_memory()?;
-            let copy = copy_bandwidth();
+            let copy = copied_bytes_per_second();
             // The arrays of the copy are gone again and must not count.
             forget_peak_memory()?;
             let pass = Adjacency::COLUMNS_PER_PASS;
@@ -52,6 +52,7 @@ pub(crate) fn scale(data: &Path, renumbered: bool, operator: Operator) -> Result
                     "renumbering_seconds": renumbering,
                     "dense_bytes": 4 * x.rows() * x.cols(),
                 }),
+                floor: (!renumbered).then(|| Floor::of_product(&graph, x.cols())),
             })
         },
     )
@@ -67,24 +68,6 @@ fn product_bytes(graph: &Graph, cols: usize, per_pass: usize) -> usize {
 fn graph_bytes(graph: &Graph) -> usize {
     let weights = if graph.is_weighted() { 4 } else { 0 };
     8 * graph.offsets().len() + (4 + weights) * 2 * graph.edges()
-}
-
-/// Bytes read and written per second by copying a large array, all threads at once; the best of a
-/// few.
-fn copy_bandwidth() -> f64 {
-    const BYTES: usize = 512 << 20;
-    let from = vec![1u64; BYTES / 8];
-    let mut to = vec![0u64; BYTES / 8];
-    let share = from.len().div_ceil(rayon::current_num_threads());
-    let mut copy = || {
-        let start = Instant::now();
-        to.par_chunks_mut(share).zip(from.par_chunks(share)).for_each(|(to, from)| {
-            to.copy_from_slice(from);
-        });
-        start.elapsed().as_secs_f64()
-    };
-    let best = (0..6).map(|_| copy()).fold(f64::INFINITY, f64::min);
-    2.0 * BYTES as f64 / best
 }
 
 /// Makes the kernel count the peak of the process's memory from here on.

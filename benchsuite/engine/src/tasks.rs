@@ -1,6 +1,7 @@
 //! One function per task: prepare, then repeat what is timed.
 
 use crate::data::{dense, norm, read, read_splits};
+use crate::limits::{Floor, Table};
 use crate::protocol::{Findings, serve};
 use anyhow::{Context as _, Result};
 use gfgcn::context::Context;
@@ -13,7 +14,7 @@ use gfgcn::head::{Head, Truth};
 use gfgcn::linalg::multiply;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
-use gfgcn::ridge::{Candidate, Problem, penalty_grid};
+use gfgcn::ridge::{Candidate, Problem, Selection, penalty_grid};
 use gfgcn::split::Split;
 use gfgcn::tune::Search;
 use gfgcn::{Classifier, Design, Model, Ridge};
@@ -37,18 +38,23 @@ pub(crate) fn product(data: &Path, operator: Operator) -> Result<()> {
     let adjacency = data.graph().adjacency(&operator)?;
     let x = dense(data.features());
     let out = RefCell::new(Matrix::zeros(x.rows(), x.cols()));
+    let floor = Floor::of_product(data.graph(), x.cols());
     serve(
         || {
             adjacency.multiply(&x, &mut out.borrow_mut());
             Ok(())
         },
-        |()| Ok(Findings::check(json!({"norm": norm(out.borrow().as_slice(), x.cols())}))),
+        |()| {
+            let check = json!({"norm": norm(out.borrow().as_slice(), x.cols())});
+            Ok(Findings::check(check).above(&floor))
+        },
     )
 }
 
 /// From filtered training features to weights at a given λ.
 pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
     let problem = Shallow::prepare(data, splits)?;
+    let floor = problem.floor(Selection::fixed(lambda)?)?;
     serve(
         || {
             let system = Problem::Primal(problem.train.to_f64());
@@ -57,10 +63,11 @@ pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
             Ok(solution.coefficients)
         },
         |weights| {
-            Ok(Findings::check(json!({
+            let check = json!({
                 "weights": norm(weights.as_slice(), weights.cols()),
                 "accuracy": problem.accuracy(&weights),
-            })))
+            });
+            Ok(Findings::check(check).above(&floor))
         },
     )
 }
@@ -68,6 +75,7 @@ pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
 /// From filtered training features to weights, λ by the least squared left-out error of 25.
 pub(crate) fn leave_one_out(data: &Path, splits: &Path) -> Result<()> {
     let problem = Shallow::prepare(data, splits)?;
+    let floor = problem.floor(Selection::LeaveOneOut)?;
     serve(
         || {
             let (system, context) = (Problem::Primal(problem.train.to_f64()), Context::default());
@@ -79,10 +87,8 @@ pub(crate) fn leave_one_out(data: &Path, splits: &Path) -> Result<()> {
             Ok((path.solve(xi, &context)?.coefficients, xi))
         },
         |(weights, xi)| {
-            Ok(Findings::check(json!({
-                "penalty": xi,
-                "accuracy": problem.accuracy(&weights),
-            })))
+            let check = json!({"penalty": xi, "accuracy": problem.accuracy(&weights)});
+            Ok(Findings::check(check).above(&floor))
         },
     )
 }
@@ -153,11 +159,17 @@ pub(crate) fn sweep(data: &Path, splits: &Path) -> Result<()> {
         ridge: Ridge::default(),
         ..Evaluation::default()
     };
+    let work = evaluation.explain(&data)?.work();
+    // Slabs are a few cache lines wide.
+    let slab = Table { rows: data.nodes(), stride: 32, read: 32 };
+    let rows = (work.bytes / (4.0 * slab.read as f64)) as usize;
+    let floor = Floor::new().operations(work.operations).random_rows(rows, slab);
     serve(
         || Ok(evaluation.run(&data, &Context::default())?),
         |results| {
             let mean = results.iter().map(|r: &Evaluated| r.score().mean).sum::<f64>();
-            Ok(Findings::check(json!({"accuracy": mean / results.len() as f64})))
+            let check = json!({"accuracy": mean / results.len() as f64});
+            Ok(Findings::check(check).above(&floor))
         },
     )
 }
@@ -180,6 +192,15 @@ impl Shallow {
         let (train, test) = (filtered.of(split.train()).to_f32(), filtered.of(split.test()));
         drop(driver);
         Ok(Shallow { data, split, train, test })
+    }
+
+    /// The least that solving takes, from the filtered features on.
+    fn floor(&self, selection: Selection) -> Result<Floor> {
+        let ridge = Ridge { selection, ..Ridge::default() };
+        let classifier = Classifier { ridge, ..Classifier::new(Filter::sgc(SHALLOW)?) };
+        let systems = classifier.explain(&self.data, &self.split)?.solve;
+        let operations = systems.iter().map(|systems| systems.operations as f64).sum();
+        Ok(Floor::new().operations(operations))
     }
 
     fn targets(&self) -> Truth {
