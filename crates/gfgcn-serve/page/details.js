@@ -10,14 +10,14 @@ const NEIGHBOURS = 12;
  */
 export function details(section, id, node, known, classes, act) {
   const link = (other) => element("a", {
-    className: "node", href: "#", textContent: other,
+    className: "node name", href: "#", textContent: other, title: other,
     onclick: (event) => {
       event.preventDefault();
       act.choose(other);
     },
   });
   const parts = [
-    element("div", { className: "line" },
+    element("div", { className: "line title" },
       element("h2", { id: "node-id", textContent: id, title: id }),
       element("button", { className: "small", textContent: "Show", title: "Bring it to the middle", onclick: act.show }),
       element("button", { className: "small", textContent: "Close", title: "Escape", onclick: act.close })),
@@ -84,9 +84,9 @@ function reasons(why, link) {
     const line = (value, ...name) => element("li", {},
       element("span", { className: `value ${value < 0 ? "minus" : "plus"}`, textContent: `${value < 0 ? "−" : "+"}${short(Math.abs(value))}` }), ...name);
     const lines = terms.map((term) => {
-      const name = withLinks ? link(term.name) : element("span", { className: "name", textContent: term.name });
+      const name = withLinks ? link(term.name) : element("span", { className: "name", textContent: term.name, title: term.name });
       const more = term.label ?? (withLinks && term.name === why.node ? "itself" : null);
-      const label = more === null ? "" : element("span", { className: "name soft", textContent: more });
+      const label = more === null ? "" : element("span", { className: "note soft", textContent: more, title: more });
       return line(term.value, name, label);
     });
     if (others) lines.push(line(sum, element("span", { className: "name soft", textContent: `${others} others` })));

@@ -4,11 +4,11 @@ import { element } from "./elements.js";
 import { ofClass } from "./colours.js";
 
 export class Labelling {
-  /** @param act has propose(by), label(name) and choose(id). */
+  /** @param act has propose(by, except), label(id, name) and choose(id). */
   constructor(body, act) {
     this.act = act;
     this.proposed = null;
-    this.skipped = new Set();
+    this.passed = new Set(); // Proposed, and not labelled.
     this.by = element("select", { id: "propose-by", "aria-label": "How nodes are proposed" },
       element("option", { value: "gain", textContent: "largest gain" }),
       element("option", { value: "uncertainty", textContent: "least certain" }));
@@ -31,14 +31,16 @@ export class Labelling {
   }
 
   async next() {
-    const proposal = await this.act.propose(this.by.value);
+    // Whoever asks again cannot tell, or would rather not.
+    if (this.proposed !== null) this.passed.add(this.proposed);
+    const proposal = await this.act.propose(this.by.value, [...this.passed]);
     if (!proposal) return;
     this.proposed = proposal.node;
     const why = proposal.by === "gain"
-      ? `a label takes ${(100 * proposal.value).toFixed(1)} % of what is uncertain about all nodes`
+      ? `its label would take away ${(100 * proposal.value).toFixed(1)} % of the uncertainty about all nodes`
       : `its two most probable classes are ${(100 * proposal.value).toFixed(1)} points apart`;
     this.sentence.textContent = `${proposal.node}: ${why}.`;
-    this.act.choose(proposal.node, true);
+    this.act.choose(proposal.node);
   }
 
   /** Labels what was proposed, and goes on with the next. */

@@ -89,7 +89,7 @@ async function change(kind, what, { reshapes = false, undo = true, said = null }
     const changed = differences(before, after);
     map.changed = changed;
     show(after);
-    const count = changed.size === 1 ? "1 node is" : `${changed.size} nodes are`;
+    const count = changed.size > 1 ? `${changed.size} nodes are` : `${changed.size || "No"} node is`;
     const effect = reshapes && before.predicted.length !== after.predicted.length ? "" : ` ${count} predicted differently.`;
     say(`${said ?? "Done."}${effect}`);
     if (chosen !== null) await choose(chosen);
@@ -165,7 +165,7 @@ async function choose(id, moveThere = false) {
 
 const controls = new Controls($("model").querySelector(".body"), settings);
 const labelling = new Labelling($("labelling").querySelector(".body"), {
-  propose: (by) => attempt(() => server.next(by)),
+  propose: (by, except) => attempt(() => server.next(by, except)),
   choose: (id) => choose(id, true),
   label: (id, name) => change("update", { labels: { [id]: name } }, { said: `${id} is labelled ${name}.` }),
 });

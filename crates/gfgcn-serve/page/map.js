@@ -1,8 +1,11 @@
 // The map: nodes and edges on a canvas, moved and zoomed by mouse, finger and keyboard.
 
-// Edges and nodes that are drawn while the map moves.
+// Edges and nodes that are drawn while the map moves, at most.
 const MOVING_EDGES = 4000;
 const MOVING_NODES = 20_000;
+// Milliseconds that a frame may take to come before less is drawn, and under which more is.
+const SLOW = 40;
+const QUICK = 20;
 
 export class GraphMap extends EventTarget {
   constructor(canvas) {
@@ -18,6 +21,7 @@ export class GraphMap extends EventTarget {
     this.labelled = null;
     this.view = { scale: 1, x: 0, y: 0 };
     this.moving = false;
+    this.share = 1; // Of what may be drawn while it moves.
     new ResizeObserver(() => this.resize()).observe(canvas);
     this.listen();
   }
@@ -82,7 +86,22 @@ export class GraphMap extends EventTarget {
   /** Draws with the next frame. */
   draw() {
     if (this.wanted) return;
-    this.wanted = requestAnimationFrame(() => this.paint());
+    const asked = performance.now();
+    this.wanted = requestAnimationFrame(() => {
+      if (this.moving) this.pace(performance.now() - asked);
+      this.paint();
+    });
+  }
+
+  /** A moving map keeps up with the hand: frames come late while the last one is still being drawn. */
+  pace(waited) {
+    if (waited > SLOW) this.share = Math.max(0.1, 0.7 * this.share);
+    else if (waited < QUICK) this.share = Math.min(1, 1.2 * this.share);
+  }
+
+  /** Of so many things every how many-th is drawn now. */
+  every(count, most) {
+    return this.moving ? Math.max(1, Math.ceil(count / (most * this.share))) : 1;
   }
 
   paint() {
@@ -101,7 +120,7 @@ export class GraphMap extends EventTarget {
     const radius = Math.min(9, base * Math.sqrt(zoom));
     this.radius = radius;
     const round = radius > 2;
-    const every = this.moving ? Math.max(1, Math.ceil(nodes / MOVING_NODES)) : 1;
+    const every = this.every(nodes, MOVING_NODES);
     this.coding.palette.forEach((colour, k) => {
       context.fillStyle = colour;
       context.beginPath();
@@ -126,7 +145,7 @@ export class GraphMap extends EventTarget {
   paintEdges(colour) {
     const { context, ends, places, view, width, height } = this;
     const count = ends.length / 2;
-    const every = this.moving ? Math.max(1, Math.ceil(count / MOVING_EDGES)) : 1;
+    const every = this.every(count, MOVING_EDGES);
     context.strokeStyle = colour;
     context.lineWidth = 0.8;
     // Many edges are faint, or nothing else could be seen.

@@ -59,18 +59,18 @@ export async function current() {
   return view(await packed(ask("/explore/view")));
 }
 
+const post = (path, what) =>
+  ask(path, { method: "POST", body: JSON.stringify(what), headers: { "Content-Type": "application/json" } });
+
 /** Makes a change; the view after it. */
 export async function change(kind, what) {
-  const body = JSON.stringify({ change: kind, ...what });
-  const answer = await packed(
-    ask("/explore/change", { method: "POST", body, headers: { "Content-Type": "application/json" } }),
-  );
-  return view(answer);
+  return view(await packed(post("/explore/change", { change: kind, ...what })));
 }
 
 export const node = async (id) => (await ask(`/explore/nodes/${encodeURIComponent(id)}`)).json();
 
-export const next = async (by) => (await ask(`/explore/next/${by}`)).json();
+/** A node to label, by gain or uncertainty, but none of some. */
+export const next = async (by, except) => (await post("/explore/next", { by, except })).json();
 
 /** Has the browser save a file of the server's. */
 export async function save(path, name) {

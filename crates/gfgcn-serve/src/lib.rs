@@ -7,6 +7,7 @@
 mod api;
 mod body;
 mod change;
+mod desk;
 mod explore;
 mod guard;
 mod inference;

@@ -5,6 +5,7 @@
 //! about it.
 
 use crate::change::{Change, Edge, Forget, Id, Label, Settings, Update};
+use crate::desk::Desk;
 use crate::nodes::{Names, quoted, targets};
 use crate::problem::Problem;
 use gfgcn::context::Context;
@@ -33,11 +34,13 @@ pub(crate) struct World {
 }
 
 /// What a model of the explorer is trained on. It keeps no filtered features, because other designs would need others: every change
-/// trains it anew, from the side that is cheaper.
+/// but that of λ trains it anew, from the side that is cheaper.
 #[derive(Clone, Debug)]
 struct Lessons {
-    targets: Targets,
+    /// Others for other data.
+    targets: Arc<Targets>,
     left_out: Option<Arc<LeftOut>>,
+    desk: Desk,
 }
 
 impl World {
@@ -68,7 +71,8 @@ impl World {
     ) -> gfgcn::Result<Self> {
         let targets = dataset.targets().only(split.map_or(&[], |split| split.train()));
         let names = Names::of(&dataset);
-        let lessons = Some(Lessons { targets, left_out: None });
+        let (targets, desk) = (Arc::new(targets), Desk::default());
+        let lessons = Some(Lessons { targets, left_out: None, desk });
         let world = World { dataset, names, model: None, recipe: Some(classifier.into()), lessons };
         world.trained(context)
     }
@@ -80,7 +84,7 @@ impl World {
     /// What is trained on, if it is known.
     pub(crate) fn taught(&self) -> Option<Targets> {
         match (&self.lessons, &self.model) {
-            (Some(lessons), _) => Some(lessons.targets.clone()),
+            (Some(lessons), _) => Some(Targets::clone(&lessons.targets)),
             (None, model) => Some(model.as_ref()?.training()?.targets_of(&self.dataset)),
         }
     }
@@ -116,18 +120,21 @@ impl World {
 
     /// With the model of its lessons.
     fn trained(self, context: &Context) -> gfgcn::Result<World> {
-        let (Some(Lessons { targets, .. }), Some(Recipe::Described(classifier))) =
-            (&self.lessons, &self.recipe)
+        let (Some(lessons), Some(Recipe::Described(classifier))) = (&self.lessons, &self.recipe)
         else {
             return Ok(self);
         };
+        let Lessons { targets, desk, .. } = lessons;
         if targets.known().is_empty() {
-            let lessons = Lessons { targets: targets.clone(), left_out: None };
+            let lessons = Lessons { left_out: None, ..lessons.clone() };
             return Ok(World { model: None, lessons: Some(lessons), ..self });
         }
-        let (taught, split) = self.lesson(targets)?;
-        let (model, left_out) = classifier.fit_judged(&taught, &split, context)?;
-        let lessons = Lessons { targets: targets.clone(), left_out: Some(Arc::new(left_out)) };
+        let study = desk.study(targets, classifier, || {
+            let (taught, split) = self.lesson(targets)?;
+            classifier.study(&taught, &split, context)
+        })?;
+        let (model, left_out) = study.fit(classifier.ridge.selection.given(), context)?;
+        let lessons = Lessons { left_out: Some(Arc::new(left_out)), ..lessons.clone() };
         Ok(World { model: Some(model), lessons: Some(lessons), ..self })
     }
 
@@ -139,7 +146,9 @@ impl World {
         targets: Targets,
         context: &Context,
     ) -> Result<World, Problem> {
-        let lessons = Some(Lessons { targets, left_out: None });
+        let before = self.lessons.as_ref().map(|lessons| lessons.desk.clone());
+        let (targets, desk) = (Arc::new(targets), before.unwrap_or_default());
+        let lessons = Some(Lessons { targets, left_out: None, desk });
         Ok(World { dataset, names, lessons, ..self.clone() }.trained(context)?)
     }
 
@@ -203,7 +212,7 @@ impl World {
                 ..self.clone()
             });
         };
-        let before = self.dataset.clone().with_targets(lessons.targets.clone())?;
+        let before = self.dataset.clone().with_targets(Targets::clone(&lessons.targets))?;
         let targets = grown(&before)?.targets().replaced(&new)?;
         self.taught_anew(dataset.with_targets(known)?, names, targets, context)
     }

@@ -194,7 +194,7 @@ const tests = {
     await find(page, "ants-1");
     await page.locator("#node-label").fill("dogs");
     const said = await after(page, () => page.locator("#set-label").click());
-    assert.match(said, /^ants-1 is labelled dogs\. \d+ nodes? (is|are) predicted differently\.$/);
+    assert.match(said, /^ants-1 is labelled dogs\. (\d+ nodes are|(1|No) node is) predicted differently\.$/);
     assert.deepEqual(await page.locator("#legend .name").allTextContents(), ["ants", "bees", "cats", "dogs"]);
     const changed = await state(page);
     assert.notEqual(changed.arrays, before.arrays);
@@ -266,6 +266,14 @@ const tests = {
     }
     const proposed = () => page.locator("#proposed").textContent();
     const seen = new Set();
+    // Asked again without a label, it proposes another one.
+    for (let k = 0; k < 3; k += 1) {
+      const node = (await proposed()).split(":")[0];
+      assert.ok(!seen.has(node), `${node} was passed over`);
+      seen.add(node);
+      await page.keyboard.press("n");
+      await page.waitForFunction((old) => !document.getElementById("proposed").textContent.startsWith(`${old}:`), node);
+    }
     for (let k = 0; k < 7; k += 1) {
       const node = (await proposed()).split(":")[0];
       assert.ok(!seen.has(node), `${node} was proposed twice`);
@@ -467,6 +475,32 @@ async function takeScreenshots() {
   await shoot("pubmed-dark", pubmed, { colorScheme: "dark" });
   await shoot("phone", cora, { ...PHONE, deviceScaleFactor: 2 }, (page) => find(page, "1358"));
   await shoot("nothing", empty, {}, (page) => page.locator("#propose").click());
+  const evil = (await explore(rings("evil-names", { evil: true }))).url;
+  await shoot("names", evil, { colorScheme: "dark" }, (page) => find(page, `${EVIL}-3`));
+  await shoot("names-phone", evil, { ...PHONE, deviceScaleFactor: 1 }, (page) => find(page, `${EVIL}-3`));
+  const change = async (page) => {
+    await find(page, "1358");
+    await page.locator("#node-label").fill("Rule_Learning");
+    await after(page, () => page.locator("#set-label").click());
+    await page.waitForSelector("#remove-label");
+  };
+  await shoot("cora-changed-dark", cora, { colorScheme: "dark" }, change);
+  await shoot("cora-undone", cora, {}, async (page) => {
+    await change(page);
+    await after(page, () => page.locator("#undo").click());
+  });
+  await shoot("cora-edge-dropped", cora, {}, async (page) => {
+    await find(page, "1358");
+    await after(page, () => page.locator(".drop-edge").first().click());
+  });
+  await shoot("labelling-phone", empty, { ...PHONE, deviceScaleFactor: 1 }, async (page) => {
+    for (const name of ["ants", "bees"]) {
+      await page.locator("#propose").click();
+      await page.waitForSelector("#node-id");
+      await page.locator("#new-class").fill(name);
+      await after(page, () => page.locator("#new-class").press("Enter"));
+    }
+  });
 }
 
 let failed = 1;

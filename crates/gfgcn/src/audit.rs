@@ -8,6 +8,19 @@
 //! sets      −log p(given), of having a label or of not having it, each label of each node by itself
 //! values    |given − expected| in units of the median error of the column
 //! ```
+//!
+//! If labels are wrong with the same probability ε whatever the true class is, and as often any other, the probability that a given one is
+//! wrong is a function of p(given) alone, which falls as p(given) grows:
+//!
+//! ```text
+//! P(wrong) = (1 − p) ε/(C − 1) / (p (1 − ε) + (1 − p) ε/(C − 1)),   p = p(given), C classes
+//! ```
+//!
+//! so the list is in the best order that these predictions allow. Other orders were measured with one label in twenty replaced, twenty
+//! times, on Cora, Texas and filtered Chameleon: by the odds against the most probable other class, or by how far both are apart; and by a second
+//! round that trains without the most suspicious twentieth or tenth of the labels, or with each label replaced by what it and the first round
+//! together make probable. None finds more wrong labels on all three beyond chance, and most find fewer on one. Nor would a model that was
+//! trained on the right labels find more of Cora's: those that are missed are of nodes that look like what they are called.
 
 use crate::calibration::{Calibration, Link};
 use crate::classifier::Classifier;

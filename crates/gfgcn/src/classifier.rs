@@ -5,6 +5,7 @@ use crate::data::{Dataset, TargetKind};
 use crate::design::Design;
 use crate::driver::{Driver, Explanation, Filtered, Rows, Scoring, Systems};
 use crate::error::Result;
+use crate::fit::Fitted;
 use crate::head::{Lesson, Objective, Supervision};
 use crate::matrix::Matrix;
 use crate::model::{Known, Member, Model, Provenance, SAVING};
@@ -13,7 +14,8 @@ use crate::split::Split;
 use serde::{Deserialize, Serialize};
 
 /// What helps where training does not fit.
-const REMEDY: &str = "train on fewer nodes or classes, or use a machine with more memory";
+pub(crate) const REMEDY: &str =
+    "train on fewer nodes or classes, or use a machine with more memory";
 
 /// A design, a ridge and an objective, ready to be trained in closed form: on classes, sets of labels or values.
 ///
@@ -150,7 +152,17 @@ impl Classifier {
         context: &Context,
     ) -> Result<(Model, Matrix<f64>)> {
         let ridge = self.ridge.on(dataset.targets().kind());
-        let fitted = ridge.fit(supervision, filtered, true, context)?;
+        Ok(self.model(dataset, supervision, ridge.fit(supervision, filtered, true, context)?))
+    }
+
+    /// The model of a solution, with the left-out scores that it was calibrated by.
+    pub(crate) fn model(
+        &self,
+        dataset: &Dataset,
+        supervision: &Supervision<'_>,
+        fitted: Fitted,
+    ) -> (Model, Matrix<f64>) {
+        let ridge = self.ridge.on(dataset.targets().kind());
         let member = Member {
             share: 1.0,
             design: self.design.clone(),
@@ -180,7 +192,7 @@ impl Classifier {
             },
             training: None,
         };
-        Ok((model, left_out))
+        (model, left_out)
     }
 
     /// What [`Classifier::fit`] will do, and what it costs.
@@ -195,17 +207,21 @@ impl Classifier {
         Ok(driver.explain(u64::MAX, vec![systems], Scoring::Later))
     }
 
-    fn lesson<'d>(&self, dataset: &'d Dataset, split: &'d Split) -> Result<Lesson<'d>> {
+    pub(crate) fn lesson<'d>(&self, dataset: &'d Dataset, split: &'d Split) -> Result<Lesson<'d>> {
         Lesson::new(dataset.targets(), split, &self.ridge, &self.objective)
     }
 
-    fn driver<'d>(&self, dataset: &'d Dataset, lesson: &Lesson<'_>) -> Result<Driver<'d>> {
+    pub(crate) fn driver<'d>(
+        &self,
+        dataset: &'d Dataset,
+        lesson: &Lesson<'_>,
+    ) -> Result<Driver<'d>> {
         let rows = Rows::of(lesson.nodes().collect(), dataset.nodes());
         Driver::new(dataset, std::slice::from_ref(&self.design), rows, 0)
     }
 
     /// Bytes beyond the filtered features.
-    fn memory(&self, lesson: &Lesson<'_>, columns: usize) -> u64 {
+    pub(crate) fn memory(&self, lesson: &Lesson<'_>, columns: usize) -> u64 {
         let (ridge, sizes) = (self.ridge.on(lesson.kind()), lesson.sizes(columns));
         let threads = rayon::current_num_threads() as u64;
         let judging = threads * ridge.shared_memory(sizes) + lesson.judging_memory();

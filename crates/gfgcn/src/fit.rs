@@ -10,7 +10,7 @@ use crate::linalg::multiply_transposed;
 use crate::matrix::Matrix;
 use crate::predictor::Predictor;
 use crate::ridge::{
-    Candidate, Posed, Ridge, RidgePath, Selection, Solution, best, no_usable_penalty, penalty_grid,
+    Candidate, Posed, Ridge, RidgePath, Solution, best, no_usable_penalty, penalty_grid,
 };
 
 /// The closed-form solution of one training problem.
@@ -26,6 +26,16 @@ pub(crate) struct Fitted {
     pub(crate) head: Head,
     /// The left-out scores of the training nodes and what they say of others, if it was asked for.
     pub(crate) calibrated: Option<(Matrix<f64>, Calibration)>,
+}
+
+/// A training problem that is factorised: another λ is then little work.
+#[derive(Clone, Debug)]
+pub(crate) struct Factorised {
+    /// The kernel, its width filled in.
+    kernel: Kernel,
+    path: RidgePath,
+    /// The training nodes' rows, where a predictor is made of them.
+    train: Option<Matrix<f64>>,
 }
 
 impl Ridge {
@@ -60,20 +70,10 @@ impl Ridge {
                 context,
             );
         }
-        let Posed { kernel, problem, train } =
-            self.pose(filtered.of(supervision.train), context)?;
-        let predictor = |solution: Solution| {
-            Ok::<_, crate::Error>(match &train {
-                Some(train) if kernel.is_linear() => {
-                    let weights = multiply_transposed(train, &solution.coefficients, context)?;
-                    Predictor::linear(weights, solution.intercept)
-                }
-                Some(train) => Predictor::kernel(kernel, train, solution),
-                None => Predictor::linear(solution.coefficients, solution.intercept),
-            })
-        };
-        if let Some(lambda) = self.given().filter(|_| !is_set(supervision)) {
+        if let Some(lambda) = self.selection.given().filter(|_| !is_set(supervision)) {
             // One factorisation is less work than a path.
+            let Posed { kernel, problem, train } =
+                self.pose(filtered.of(supervision.train), context)?;
             let xi = lambda.recip();
             let (solution, left_out) = if calibrates {
                 let (solution, left_out) =
@@ -82,21 +82,51 @@ impl Ridge {
             } else {
                 (problem.solve(matrix, weights, self.intercept, xi, context)?, None)
             };
-            let (chosen, predictor) = (Chosen { xi, lambda, selected: None }, predictor(solution)?);
+            let predictor = predictor(kernel, train.as_ref(), solution, context)?;
+            let chosen = Chosen { xi, lambda, selected: None };
             return chosen.fitted(kernel, predictor, supervision, left_out, calibrates, context);
         }
-        let path = problem.path(matrix.clone(), weights, self.intercept, context)?;
+        let factorised = self.factorise(supervision, filtered, context)?;
+        self.fit_factorised(&factorised, supervision, filtered, calibrates, context)
+    }
+
+    /// What serves every λ.
+    pub(crate) fn factorise(
+        &self,
+        supervision: &Supervision<'_>,
+        filtered: &Filtered,
+        context: &Context,
+    ) -> Result<Factorised> {
+        let targets = &supervision.targets;
+        let Posed { kernel, problem, train } =
+            self.pose(filtered.of(supervision.train), context)?;
+        let (matrix, weights) = (targets.matrix().clone(), targets.weights());
+        let path = problem.path(matrix, weights, self.intercept, context)?;
+        Ok(Factorised { kernel, path, train })
+    }
+
+    /// As [`Ridge::fit`], on a problem that is factorised already.
+    pub(crate) fn fit_factorised(
+        &self,
+        factorised: &Factorised,
+        supervision: &Supervision<'_>,
+        filtered: &Filtered,
+        calibrates: bool,
+        context: &Context,
+    ) -> Result<Fitted> {
+        let Factorised { kernel, path, train } = factorised;
         let held_out = || {
             let features = filtered.of(supervision.validation);
-            match &train {
+            match train {
                 Some(train) => kernel.matrix(&features, train, context),
                 None => Ok(features),
             }
         };
-        let chosen = self.choose(&path, supervision, held_out, context)?;
-        let left_out = chosen.left_out(&path, supervision, calibrates, context)?;
-        let predictor = predictor(path.solve(chosen.xi, context)?)?;
-        chosen.fitted(kernel, predictor, supervision, left_out, calibrates, context)
+        let chosen = self.choose(path, supervision, held_out, context)?;
+        let left_out = chosen.left_out(path, supervision, calibrates, context)?;
+        let solution = path.solve(chosen.xi, context)?;
+        let predictor = predictor(*kernel, train.as_ref(), solution, context)?;
+        chosen.fitted(*kernel, predictor, supervision, left_out, calibrates, context)
     }
 
     /// The path of training nodes whose filtered features are on a device.
@@ -113,14 +143,6 @@ impl Ridge {
         RidgePath::gathered(device, filtered, nodes, matrix, weights, self.intercept, context)
     }
 
-    /// λ, where it is not chosen.
-    fn given(&self) -> Option<f64> {
-        match self.selection {
-            Selection::Fixed(lambda) => Some(lambda),
-            Selection::LeaveOneOut | Selection::Validation => None,
-        }
-    }
-
     /// λ, by left-out nodes or by the inputs of held-out ones.
     fn choose(
         &self,
@@ -129,7 +151,7 @@ impl Ridge {
         held_out: impl FnOnce() -> Result<Matrix<f64>>,
         context: &Context,
     ) -> Result<Chosen> {
-        if let Some(lambda) = self.given() {
+        if let Some(lambda) = self.selection.given() {
             return Ok(Chosen { xi: lambda.recip(), lambda, selected: None });
         }
         let penalties = penalty_grid(path.scale());
@@ -144,6 +166,23 @@ impl Ridge {
         let xi = penalties[position];
         Ok(Chosen { xi, lambda: xi.recip(), selected: candidates[position] })
     }
+}
+
+/// From a solution and the rows of the training nodes, where the problem was posed on the side of these.
+fn predictor(
+    kernel: Kernel,
+    train: Option<&Matrix<f64>>,
+    solution: Solution,
+    context: &Context,
+) -> Result<Predictor> {
+    Ok(match train {
+        Some(train) if kernel.is_linear() => {
+            let weights = multiply_transposed(train, &solution.coefficients, context)?;
+            Predictor::linear(weights, solution.intercept)
+        }
+        Some(train) => Predictor::kernel(kernel, train, solution),
+        None => Predictor::linear(solution.coefficients, solution.intercept),
+    })
 }
 
 fn is_set(supervision: &Supervision<'_>) -> bool {

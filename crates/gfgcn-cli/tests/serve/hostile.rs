@@ -3,8 +3,10 @@
 use crate::client::Server;
 use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
-use std::net::Shutdown;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -137,9 +139,15 @@ fn bytes_that_are_no_decent_request() {
     let with = |headers: &str| request(&format!("GET /v1/info HTTP/1.1\n{host}{headers}"), b"");
     let deep = "[".repeat(100_000);
     let large = format!("{{\"nodes\": [\"{}\"]}}", "a".repeat(2 << 20));
+    let in_parts = |body: &[u8]| {
+        let kind = "Content-Type: application/json\nTransfer-Encoding: chunked";
+        request(&format!("POST /v1/predict HTTP/1.1\n{host}\n{kind}"), body)
+    };
+    let part = format!("10000\r\n{}\r\n", "a".repeat(0x10000));
     let table: Vec<(&str, Vec<u8>, &str)> = vec![
         ("too large, as it says", post(1 << 40, b"{"), "413"),
         ("too large", whole(large.as_bytes()), "413"),
+        ("too large, in parts that do not say so", in_parts(part.repeat(40).as_bytes()), "413"),
         ("deep JSON", whole(deep.as_bytes()), "400"),
         ("NaN", whole(b"{\"coverage\": NaN}"), "400"),
         ("infinity", whole(b"{\"coverage\": 1e999}"), "400"),
@@ -163,15 +171,16 @@ fn bytes_that_are_no_decent_request() {
             "415",
         ),
         (
-            "chunks that are none",
+            "compressed",
             request(
                 &format!(
-                    "POST /v1/predict HTTP/1.1\n{host}\nContent-Type: application/json\nTransfer-Encoding: chunked"
+                    "POST /v1/predict HTTP/1.1\n{host}\nContent-Type: application/json\nContent-Encoding: gzip\nContent-Length: 4"
                 ),
-                b"zz\r\n{}\r\n0\r\n\r\n",
+                b"\x1f\x8b\x08\x00",
             ),
             "400",
         ),
+        ("chunks that are none", in_parts(b"zz\r\n{}\r\n0\r\n\r\n"), "400"),
         (
             "two lengths",
             request(
@@ -237,6 +246,28 @@ fn bytes_that_are_no_decent_request() {
     }
 }
 
+/// Says something, and another byte a second until it is cut off; what was answered.
+fn drip(mut stream: TcpStream, beginning: String) -> JoinHandle<String> {
+    thread::spawn(move || {
+        stream.write_all(beginning.as_bytes()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        let (mut answer, mut bytes) = (Vec::new(), [0; 1024]);
+        for _ in 0..60 {
+            match stream.read(&mut bytes) {
+                Ok(0) => return String::from_utf8_lossy(&answer).into_owned(),
+                Ok(count) => answer.extend(&bytes[..count]),
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    let _ = stream.write_all(b"a");
+                }
+                Err(_) => return String::from_utf8_lossy(&answer).into_owned(),
+            }
+        }
+        panic!("a client that says a byte a second is served for ever");
+    })
+}
+
 #[test]
 fn clients_that_are_slow_or_idle_or_gone() {
     let sandbox = sandbox();
@@ -253,6 +284,15 @@ fn clients_that_are_slow_or_idle_or_gone() {
         "POST /v1/update HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{{\"labels\""
     );
     half.write_all(head.as_bytes()).unwrap();
+    // Two that say a little more every second, of their headers and of their body.
+    let header = format!("GET /v1/info HTTP/1.1\r\nHost: {host}\r\nX-Slow: ");
+    let dripping = [drip(server.connect(), header), drip(server.connect(), head.clone())];
+    // One that asks for more than it reads.
+    let mut deaf = server.connect();
+    deaf.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+    let asked = format!("GET /openapi.json HTTP/1.1\r\nHost: {host}\r\n\r\n").repeat(100);
+    let filled = (0..1000).any(|_| deaf.write_all(asked.as_bytes()).is_err());
+    assert!(filled, "answers that nobody reads are not piled up");
     // One that has gone in the middle of it.
     let mut gone = server.connect();
     gone.write_all(head.as_bytes()).unwrap();
@@ -262,6 +302,9 @@ fn clients_that_are_slow_or_idle_or_gone() {
     let mut answer = String::new();
     half.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    let [headers, body] = dripping.map(|client| client.join().unwrap());
+    assert!(headers.is_empty() || headers.starts_with("HTTP/1.1 408"), "{headers}");
+    assert!(body.starts_with("HTTP/1.1 408"), "{body}");
     let mut rest = Vec::new();
     let _ = slow.read_to_end(&mut rest);
     for mut stream in idle {

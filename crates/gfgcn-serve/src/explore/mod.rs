@@ -23,7 +23,7 @@ use axum::{Json, Router};
 use gfgcn::context::Context;
 use gfgcn::{Model, Result};
 use pack::Packed;
-use propose::{By, Proposal};
+use propose::{AskNext, Proposal};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/explore/view", get(current))
         .route("/explore/change", post(change))
         .route("/explore/nodes/{id}", get(node))
-        .route("/explore/next/{by}", get(next))
+        .route("/explore/next", post(next))
 }
 
 /// The view of a version, which is made once.
@@ -195,7 +195,8 @@ async fn node(
     Ok(Json(details.await?))
 }
 
-async fn next(State(app): State<Arc<App>>, Path(by): Path<By>) -> Result<Json<Proposal>, Problem> {
+async fn next(State(app): State<Arc<App>>, request: Request) -> Result<Json<Proposal>, Problem> {
+    let ask: AskNext = app.bodies.json(request).await?;
     let version = app.versions.current();
-    Ok(Json(app.work.run(move |context| propose::next(&version, by, context)).await?))
+    Ok(Json(app.work.run(move |context| propose::next(&version, &ask, context)).await?))
 }

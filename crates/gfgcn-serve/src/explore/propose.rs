@@ -9,6 +9,7 @@
 //!
 //! from the variances of all nodes u (Seo et al. 2000). It needs no label at all, so it is where one begins.
 
+use crate::change::Id;
 use crate::problem::Problem;
 use crate::versions::Version;
 use gfgcn::context::Context;
@@ -34,6 +35,15 @@ pub(super) enum By {
     Gain,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskNext {
+    by: By,
+    /// Nodes that were passed over.
+    #[serde(default)]
+    except: Vec<Id>,
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct Proposal {
     node: String,
@@ -42,14 +52,21 @@ pub(super) struct Proposal {
     value: f64,
 }
 
-pub(super) fn next(version: &Version, by: By, context: &Context) -> Result<Proposal, Problem> {
+pub(super) fn next(
+    version: &Version,
+    ask: &AskNext,
+    context: &Context,
+) -> Result<Proposal, Problem> {
     let world = &version.world;
     let labelled = world.taught().map_or_else(Vec::new, |targets| targets.known());
     let mut open = vec![true; world.dataset.nodes()];
     labelled.iter().for_each(|&node| open[node] = false);
+    // One that is gone meanwhile is passed over as well.
+    let passed = ask.except.iter().filter_map(|id| world.names.node(&id.to_string()).ok());
+    passed.for_each(|node| open[node] = false);
     let open: Vec<usize> = (0..open.len()).filter(|&node| open[node]).collect();
     if open.is_empty() {
-        return Err(Problem::conflict("every node has a label"));
+        return Err(Problem::conflict("every node has a label or was passed over"));
     }
     // One class is always certain.
     let several = version.predictions.as_ref().filter(|p| p.classes().len() > 1);
@@ -69,7 +86,7 @@ pub(super) fn next(version: &Version, by: By, context: &Context) -> Result<Propo
     };
     let mut by_margin: Vec<(f64, usize)> = open.iter().map(|&node| (margin(node), node)).collect();
     by_margin.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    if by == By::Uncertainty || labelled.len() > LABELLED {
+    if ask.by == By::Uncertainty || labelled.len() > LABELLED {
         let (value, node) = by_margin[0];
         return Ok(proposal(node, By::Uncertainty, value));
     }

@@ -211,8 +211,7 @@ impl Settings {
         };
         Settings {
             design: design.to_string(),
-            // Its text is a number where it was given.
-            lambda: classifier.ridge.selection.to_string().parse().ok(),
+            lambda: classifier.ridge.selection.given(),
             filter: only.map(|filter| filter.name()),
             parameters: only.map_or_else(Vec::new, |filter| filter.parameters()),
             responses: design.channels().iter().map(response).collect(),

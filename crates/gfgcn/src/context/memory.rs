@@ -160,6 +160,11 @@ impl Account {
 }
 
 impl Lease {
+    /// What is reserved.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Reserves more, for work whose needs show as it goes.
     ///
     /// # Errors

@@ -60,6 +60,14 @@ impl Selection {
         }
     }
 
+    /// λ, where it is not chosen.
+    pub fn given(&self) -> Option<f64> {
+        match self {
+            Selection::Fixed(lambda) => Some(*lambda),
+            Selection::LeaveOneOut | Selection::Validation => None,
+        }
+    }
+
     /// For people: `λ by exact leave-one-out`.
     pub fn description(&self) -> &'static str {
         match self {

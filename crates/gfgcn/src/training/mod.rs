@@ -28,16 +28,16 @@
 
 mod change;
 mod file;
-mod left_out;
 mod receipt;
 mod rows;
 mod smoothing;
+mod study;
 
 pub use change::{Changes, Relearnt, Removal};
 pub(crate) use file::{TrainingHeader, read_training, training_tensors};
-pub use left_out::LeftOut;
 pub use receipt::{Check, Receipt, Removed, RemovedEdge, State};
 pub use smoothing::SmoothedSets;
+pub use study::{LeftOut, Study};
 
 use crate::classifier::Classifier;
 use crate::context::Context;
