@@ -30,25 +30,26 @@ const PRODUCTS: usize = 20;
 struct Walk {
     offsets: Vec<u64>,
     neighbours: Vec<u32>,
-    degrees: Vec<f64>,
     scale: Vec<f64>,
+    outer: Vec<f64>,
 }
 
 impl Walk {
-    fn new(graph: &Graph) -> Self {
+    /// Symmetric, or of the random walk itself.
+    fn new(graph: &Graph, symmetric: bool) -> Self {
         let neighbours: Vec<u32> =
             (0..graph.nodes()).flat_map(|node| graph.neighbours(node)).copied().collect();
         let degrees = graph.degrees();
         let scale = degrees.iter().map(|degree| degree.recip()).collect();
-        Walk { offsets: graph.offsets().to_vec(), neighbours, degrees, scale }
+        let outer = match symmetric {
+            true => degrees.iter().map(|degree| degree.sqrt()).collect(),
+            false => vec![1.0; degrees.len()],
+        };
+        Walk { offsets: graph.offsets().to_vec(), neighbours, scale, outer }
     }
 
-    /// One polynomial; symmetric, or of the random walk itself.
-    fn operation<'a>(&'a self, polynomial: &'a [f64], symmetric: bool) -> Operation<'a> {
-        let after: Vec<f64> = match symmetric {
-            true => self.degrees.iter().map(|degree| degree.sqrt()).collect(),
-            false => vec![1.0; self.degrees.len()],
-        };
+    /// One polynomial.
+    fn operation<'a>(&'a self, polynomial: &'a [f64]) -> Operation<'a> {
         Operation {
             key: 0,
             there: None,
@@ -59,8 +60,7 @@ impl Walk {
                 loops: 1.0,
                 scale: &self.scale,
             },
-            before: after.iter().map(|scale| scale.recip()).collect(),
-            after,
+            outer: &self.outer,
             basis: Basis::Powers,
             polynomials: vec![polynomial],
         }
@@ -70,7 +70,7 @@ impl Walk {
 /// One product with columns of a known matrix.
 pub(crate) fn product(data: &Path, columns: usize, folder: &Path) -> Result<()> {
     let data = read(data)?;
-    let walk = Walk::new(data.graph());
+    let walk = Walk::new(data.graph(), false);
     let x = Matrix::from_fn(data.nodes(), columns, |i, j| ((i * 31 + j * 17) % 23) as f32 / 23.0);
     let features = Features::dense(x)?;
     write(folder, "offsets.u64", &walk.offsets)?;
@@ -82,9 +82,10 @@ pub(crate) fn product(data: &Path, columns: usize, folder: &Path) -> Result<()> 
     let run = |products: usize| -> Result<(f64, Arc<dyn ResidentRows>)> {
         let mut polynomial = vec![0.0; products + 1];
         polynomial[products] = 1.0;
-        let operation = walk.operation(&polynomial, false);
+        let operation = walk.operation(&polynomial);
         let start = Instant::now();
-        let rows = session.filter(&operation, input, Side::Features, &rows, &context)?.remove(0);
+        let rows =
+            session.filter(&operation, input, Side::Features, Some(&rows), &context)?.remove(0);
         Ok((start.elapsed().as_secs_f64(), rows))
     };
     let once = run(1)?.1.fetch()?;
@@ -107,14 +108,14 @@ pub(crate) fn product(data: &Path, columns: usize, folder: &Path) -> Result<()> 
 pub(crate) fn ridge(data: &Path, folder: &Path) -> Result<()> {
     let data = read(data)?.largest_component();
     let split = Split::stratified(data.labels(), Ratio::PAPER, 0)?;
-    let (walk, context) = (Walk::new(data.graph()), Context::default());
+    let (walk, context) = (Walk::new(data.graph(), true), Context::default());
     let features = Features::dense(dense(data.features()))?;
     let gpu = Cuda::open(0)?;
     let session = gpu.session()?;
-    let operation = walk.operation(&[0.0, 0.0, 1.0], true);
+    let operation = walk.operation(&[0.0, 0.0, 1.0]);
     let input = DeviceInput { key: 0, features: &features };
     let rows =
-        session.filter(&operation, input, Side::Features, split.train(), &context)?.remove(0);
+        session.filter(&operation, input, Side::Features, Some(split.train()), &context)?.remove(0);
     let targets = one_hot(&data, split.train());
     let fetched = rows.fetch()?;
     write(folder, "train.f32", fetched.as_slice())?;

@@ -3,7 +3,7 @@
 //! cuBLAS stores matrices by columns, and a row-major A is a column-major Aᵀ: C = A B is computed as Cᵀ = Bᵀ Aᵀ. Its products
 //! give the same bits in every run on the same GPU.
 
-use crate::device::Held;
+use crate::lanes::Held;
 use cudarc::cublas::{result, sys::cublasOperation_t as Operation};
 use gfgcn::{Error, Result};
 

@@ -42,12 +42,17 @@ impl Rows {
         Rows::Some { nodes, position }
     }
 
-    /// How many they are, where they are not all.
-    pub(crate) fn some(&self) -> Option<usize> {
+    /// The nodes, where they are not all.
+    pub(super) fn named(&self) -> Option<&[usize]> {
         match self {
             Rows::All => None,
-            Rows::Some { nodes, .. } => Some(nodes.len()),
+            Rows::Some { nodes, .. } => Some(nodes),
         }
+    }
+
+    /// How many they are, where they are not all.
+    pub(crate) fn some(&self) -> Option<usize> {
+        self.named().map(<[usize]>::len)
     }
 
     /// The row of a node among those that were kept.
@@ -108,7 +113,7 @@ impl Filtered {
     }
 
     /// The channels, each with what its values are multiplied by, if they are on a device.
-    pub(crate) fn resident(&self) -> Option<&[(Arc<dyn ResidentRows>, f64)]> {
+    pub fn resident(&self) -> Option<&[(Arc<dyn ResidentRows>, f64)]> {
         match &self.held {
             Held::OnDevice(channels) => Some(channels),
             Held::Here(_) => None,
