@@ -54,17 +54,16 @@ impl Cuda {
     /// # Errors
     /// As [`Cuda::open`], and in a process that was forked from one that had opened it.
     pub fn shared(number: usize) -> Result<Self> {
-        static OPENED: Mutex<Vec<(usize, u32, Cuda)>> = Mutex::new(Vec::new());
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        match opened.iter().find(|(own, ..)| *own == number) {
-            Some((_, by, gpu)) if *by == process::id() => Ok(gpu.clone()),
+        match opened.iter().find(|(_, gpu)| gpu.0.number() == number) {
+            Some((by, gpu)) if *by == process::id() => Ok(gpu.clone()),
             Some(_) => Err(failure(
                 &format!("cuda:{number}"),
                 "a process that was forked from one that uses it cannot use it as well; start it with spawn".into(),
             )),
             None => {
                 let gpu = Cuda::open(number)?;
-                opened.push((number, process::id(), gpu.clone()));
+                opened.push((process::id(), gpu.clone()));
                 Ok(gpu)
             }
         }
@@ -104,14 +103,20 @@ impl Cuda {
         Ok(Cuda(Arc::new(Gpu { name, context, functions, lanes, limit })))
     }
 
-    /// Gives back memory that is kept in stock for the next work, for other users of the GPU.
-    pub fn release_memory(&self) {
-        // Where it fails the GPU is lost, which the next work says.
-        let _ = pool::release(&self.0.context);
-    }
-
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {
         &self.0
+    }
+}
+
+/// GPUs that are open, each with the process that opened it.
+static OPENED: Mutex<Vec<(u32, Cuda)>> = Mutex::new(Vec::new());
+
+/// Gives back memory that the [shared](Cuda::shared) GPUs keep in stock for the next work, for others who use them.
+pub fn release_memory() {
+    let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    for (_, gpu) in opened.iter().filter(|(by, _)| *by == process::id()) {
+        // Where it fails the GPU is lost, which the next work says.
+        let _ = pool::release(&gpu.0.context);
     }
 }
 

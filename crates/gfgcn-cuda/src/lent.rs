@@ -46,6 +46,11 @@ impl Lent {
         Ok(Lent { gpu, address, len, survey, _owner: owner })
     }
 
+    /// The number of the GPU.
+    pub fn device(&self) -> usize {
+        self.gpu.number()
+    }
+
     /// Where they are, if that is on a GPU.
     pub(crate) fn address_on(&self, gpu: &Gpu) -> Option<u64> {
         (self.gpu.number() == gpu.number()).then_some(self.address)

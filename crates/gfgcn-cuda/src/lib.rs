@@ -52,6 +52,6 @@ mod system;
 mod transfer;
 
 pub use choice::Choice;
-pub use device::Cuda;
+pub use device::{Cuda, release_memory};
 pub use lent::{Given, Lent};
 pub use library::{Found, devices, look_for_libraries_in};

@@ -94,7 +94,7 @@ impl Classifier {
             let (ridge, supervision) = (self.ridge.on(lesson.kind()), Supervision::of(lesson)?);
             let (train, columns) = (supervision.train.len(), driver.columns(0));
             let targets = supervision.targets.matrix().cols();
-            let work = driver.work(ridge.operations(train, columns, targets));
+            let work = driver.work_with(ridge.operations(train, columns, targets));
             context.place(work, |context| {
                 let filtered = match ridge.leaves_rows_where_they_are() {
                     true => driver.run_where_it_is(0..1, context)?.remove(0),

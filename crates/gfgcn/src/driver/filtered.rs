@@ -104,7 +104,10 @@ impl Filtered {
     }
 
     /// The rows in the machine's memory, wherever they were computed.
-    pub(super) fn fetched(self) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If the device that has them fails.
+    pub fn fetched(self) -> Result<Self> {
         let Held::OnDevice(channels) = &self.held else { return Ok(self) };
         let fetch = |(channel, scale): &(Arc<dyn ResidentRows>, f64)| {
             Ok((Arc::new(Propagated::whole(channel.fetch()?)), *scale))

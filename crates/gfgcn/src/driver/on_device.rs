@@ -19,8 +19,13 @@ impl Driver<'_> {
         Ok(self.session.get())
     }
 
-    /// What filtering all designs and scoring every node move, beside systems of so many operations.
-    pub(crate) fn work(&self, operations: f64) -> Work {
+    /// What filtering all designs and scoring every node move.
+    pub fn work(&self) -> Work {
+        self.work_with(0.0)
+    }
+
+    /// The same beside systems of so many operations.
+    pub(crate) fn work_with(&self, operations: f64) -> Work {
         Work { bytes: (self.cost(u64::MAX).bytes + self.scored_bytes()) as f64, operations }
     }
 
