@@ -4,12 +4,13 @@
 
 use crate::data::{dense, norm, read};
 use anyhow::{Context as _, Result};
-use gfgcn::context::Context;
+use gfgcn::Classifier;
+use gfgcn::context::{Context, Placement, Work};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::device::{Device, DeviceInput, Gathered, Operation, ResidentRows, Sums, SystemInputs};
-use gfgcn::driver::Side;
+use gfgcn::driver::{Driver, Rows, Side};
 use gfgcn::features::Features;
-use gfgcn::filter::Basis;
+use gfgcn::filter::{Basis, Filter};
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::penalty_grid;
@@ -151,6 +152,71 @@ pub(crate) fn ridge(data: &Path, folder: &Path) -> Result<()> {
         "leave_one_out_seconds": leave_one_out,
         "penalties": penalties.len(),
         "norm": norm(weights.as_slice(), weights.cols()),
+    }))
+}
+
+/// Where the time of a fit on all nodes goes, as far as its parts can be had by themselves.
+pub(crate) fn fit(data: &Path, depth: usize) -> Result<()> {
+    let data = read(data)?;
+    let split = Split::all_labelled(data.labels())?;
+    let filter = Filter::sgc(depth)?;
+    let start = Instant::now();
+    let gpu = Arc::new(Cuda::open(0)?);
+    let opened = start.elapsed();
+    let context = Context::default().with_placement(Placement::on(gpu.clone()));
+    let timed = |work: &dyn Fn() -> Result<()>| -> Result<f64> {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed().as_secs_f64())
+    };
+    let rows = || Rows::of(split.train().to_vec(), data.nodes());
+    let plan = timed(&|| {
+        Driver::new(&data, &[filter.into()], rows(), 0)?;
+        Ok(())
+    })?;
+    let driver = Driver::new(&data, &[filter.into()], rows(), 0)?;
+    let filtered = || {
+        let filter = |context: &Context| Ok(driver.run_where_it_is(0..1, context)?.remove(0));
+        context.place(Work::default(), filter)
+    };
+    let sent = timed(&|| Ok(drop(filtered()?)))?;
+    let again = timed(&|| Ok(drop(filtered()?)))?;
+    let rows = filtered()?;
+    let channels = rows.resident().context("rows on the GPU")?;
+    let positions: Vec<usize> = (0..rows.rows()).collect();
+    let targets = one_hot(&data, split.train());
+    let gathered = Gathered { channels, positions: &positions, shares: None, roots: None };
+    let system = || gpu.system(SystemInputs::Resident(gathered), &targets, &context);
+    let built = timed(&|| Ok(drop(system()?)))?;
+    let system = system()?;
+    let scale = system.diagonal().iter().sum::<f64>() / rows.rows() as f64;
+    let penalties = penalty_grid(scale);
+    let left_out = timed(&|| {
+        for two in penalties.chunks(2) {
+            system.left_out(two, &context)?;
+        }
+        Ok(())
+    })?;
+    drop(system);
+    let fit = |context: &Context| -> Result<()> {
+        Classifier::new(filter).fit(&data, &split, context)?;
+        Ok(())
+    };
+    let cold = timed(&|| fit(&context))?;
+    let hashed = timed(&|| Ok(drop(data.clone().map_features(|x| x).fingerprint())))?;
+    let warm = timed(&|| fit(&context))?;
+    print(json!({
+        "task": "fit",
+        "device": gpu.name(),
+        "open_seconds": opened.as_secs_f64(),
+        "plan_seconds": plan,
+        "send_and_filter_seconds": sent,
+        "filter_seconds": again,
+        "system_seconds": built,
+        "left_out_seconds": left_out,
+        "fingerprint_seconds": hashed,
+        "fit_seconds": cold,
+        "fit_of_known_data_seconds": warm,
     }))
 }
 

@@ -48,8 +48,9 @@ pub(crate) fn check_there(number: usize) -> Result<Found> {
     let (name, count) = (format!("cuda:{number}"), count()?);
     if number >= count {
         let there = match count {
+            0 => "there is no GPU".to_owned(),
             1 => "only cuda:0 is".to_owned(),
-            count => format!("cuda:0 to cuda:{} are", count.saturating_sub(1)),
+            count => format!("cuda:0 to cuda:{} are", count - 1),
         };
         return Err(failure(&name, format!("it is not there; {there}")));
     }

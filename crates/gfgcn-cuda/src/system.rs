@@ -188,19 +188,19 @@ impl CudaSystem {
         Ok(q)
     }
 
-    /// What left-out predictions of some penalties follow from, appended to the parts.
+    /// What left-out predictions of some penalties follow from, written to fits and forms; which are usable.
     fn left_out_some(
         &self,
         lane: &Held,
         penalties: &[f64],
-        parts: &mut LeftOutParts,
+        (fits, forms): (&mut [f64], &mut [f64]),
         context: &Context,
-    ) -> Result<()> {
+    ) -> Result<Vec<bool>> {
         let (columns, nodes, batch) = (self.equations.targets, self.nodes, penalties.len());
         let factors = self.equations.factorise(lane, penalties, false, context)?;
         factors.invert(lane)?;
         let solutions = factors.solutions(lane, &self.equations)?;
-        let (fitted, stride, forms) = match self.rows.as_ref().filter(|_| self.primal) {
+        let (fitted, stride, leverages) = match self.rows.as_ref().filter(|_| self.primal) {
             Some(rows) => {
                 let fitted = lane.allocate::<f64>(batch * nodes * columns)?;
                 lane.multiply(
@@ -230,19 +230,14 @@ impl CudaSystem {
                 (solutions, self.equations.size * columns, q)
             }
         };
-        let first = parts.fitted.len();
         let each = nodes * columns;
-        parts.fitted.resize(first + batch * each, 0.0);
         // In one go, unless tiles were filled up.
         let at_once = if stride == each { batch * each } else { each };
-        for (k, out) in parts.fitted[first..].chunks_mut(at_once.max(1)).enumerate() {
+        for (k, out) in fits.chunks_mut(at_once.max(1)).enumerate() {
             lane.download_to(address(&fitted) + 8 * (k * stride) as u64, out)?;
         }
-        let first = parts.forms.len();
-        parts.forms.resize(first + batch * nodes, 0.0);
-        lane.download_to(address(&forms), &mut parts.forms[first..])?;
-        parts.usable.extend(factors.usable(lane)?);
-        Ok(())
+        lane.download_to(address(&leverages), forms)?;
+        factors.usable(lane)
     }
 }
 
@@ -273,9 +268,19 @@ impl System for CudaSystem {
 
     fn left_out(&self, penalties: &[f64], context: &Context) -> Result<LeftOutParts> {
         let lane = self.device.lane()?;
-        let mut parts = LeftOutParts::default();
-        for penalties in penalties.chunks(self.at_once(penalties.len())?) {
-            self.left_out_some(&lane, penalties, &mut parts, context)?;
+        let each = self.nodes * self.equations.targets;
+        // Not written before they are fetched: so much fresh memory costs more than fetching.
+        let mut parts = LeftOutParts {
+            usable: Vec::with_capacity(penalties.len()),
+            fitted: vec![0.0; penalties.len() * each],
+            forms: vec![0.0; penalties.len() * self.nodes],
+        };
+        let at_once = self.at_once(penalties.len())?;
+        let fits = parts.fitted.chunks_mut((at_once * each).max(1));
+        let forms = parts.forms.chunks_mut((at_once * self.nodes).max(1));
+        for ((penalties, fits), forms) in penalties.chunks(at_once).zip(fits).zip(forms) {
+            let usable = self.left_out_some(&lane, penalties, (fits, forms), context)?;
+            parts.usable.extend(usable);
         }
         Ok(parts)
     }

@@ -297,7 +297,7 @@ impl<'d> Driver<'d> {
         filters: &[Series],
         context: &Context,
     ) -> Result<Vec<Propagated<f32>>> {
-        let propagator = &self.operators[group.operator].1;
+        let propagator = self.prepared(group);
         let features = self.inputs[group.input].rows.as_ref();
         let nodes = match self.rows.named() {
             Some(nodes) => Cow::Borrowed(nodes),
@@ -357,7 +357,7 @@ impl<'d> Driver<'d> {
                 None => {
                     let (columns, nodes) = (input.times(&own), self.every_node());
                     let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());
-                    let propagator = &self.operators[channel.operator].1;
+                    let propagator = self.prepared(channel);
                     let filters = std::slice::from_ref(&channel.series);
                     propagate(context, propagator, false, filters, &columns, &nodes, &sink)?;
                     sink.finish(1).remove(0).to_native()
@@ -373,6 +373,13 @@ impl<'d> Driver<'d> {
             });
         }
         Ok(total.expect("a design has a channel"))
+    }
+
+    /// The operator of a channel, for the processor.
+    fn prepared(&self, channel: &LoweredChannel) -> &Propagator<'d> {
+        let propagator = &self.operators[channel.operator].1;
+        propagator.prepare();
+        propagator
     }
 
     fn every_node(&self) -> Vec<usize> {
