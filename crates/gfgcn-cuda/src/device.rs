@@ -1,7 +1,7 @@
 //! A GPU: opened once, with its kernels, its lanes and its memory.
 
 use crate::lanes::{Held, Lane, Lanes};
-use crate::library::{check_there, explained, failure, load};
+use crate::library::{check_there, explained, explained_cublas, failure, load};
 use crate::pool;
 use crate::session::CudaSession;
 use crate::system::CudaSystem;
@@ -96,7 +96,8 @@ impl Cuda {
         let lane = |_| {
             let stream = context.new_stream().map_err(failed)?;
             let blas = CudaBlas::new(stream.clone());
-            let blas = blas.map_err(|error| failure(&name, format!("cuBLAS: {error}")))?;
+            let free = || context.mem_get_info().ok().map(|(free, _)| free);
+            let blas = blas.map_err(|error| failure(&name, explained_cublas(&error, free())))?;
             Ok(Lane::new(stream, blas))
         };
         let lanes = Lanes::new((0..LANES).map(lane).collect::<Result<Vec<Lane>>>()?);

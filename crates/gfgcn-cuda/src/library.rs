@@ -1,5 +1,7 @@
 //! Finding what CUDA needs, and saying what is missing.
 
+use cudarc::cublas::result::CublasError;
+use cudarc::cublas::sys::cublasStatus_t;
 use cudarc::driver::{result, sys};
 use gfgcn::{Error, Result};
 use std::env;
@@ -190,12 +192,24 @@ pub(crate) fn failure(device: &str, problem: String) -> Error {
     Error::Device { device: device.to_owned(), problem }
 }
 
+/// What a GPU without memory gets.
+const FULL: &str = "its memory is full; end other programs that use it, or compute on the cpu";
+/// Bytes that cuBLAS starts with, at most.
+const FOR_CUBLAS: usize = 256 << 20;
+
+/// An error of cuBLAS in words, on a GPU with so many bytes free. It does not always say that it lacks memory.
+pub(crate) fn explained_cublas(error: &CublasError, free: Option<usize>) -> String {
+    let lacks_memory = error.0 == cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED;
+    match lacks_memory || free.is_some_and(|free| free < FOR_CUBLAS) {
+        true => FULL.to_owned(),
+        false => format!("cuBLAS: {error}"),
+    }
+}
+
 /// A driver's error in words.
 pub(crate) fn explained(error: &result::DriverError) -> String {
     match error.0 {
-        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-            "its memory is full; end other programs that use it, or choose --device cpu".to_owned()
-        }
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => FULL.to_owned(),
         sys::CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE
         | sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
         | sys::CUresult::CUDA_ERROR_LAUNCH_FAILED
