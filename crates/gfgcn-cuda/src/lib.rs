@@ -29,12 +29,14 @@
 //! | `rows.rs` | filtered rows that stay on the GPU |
 //! | `lent.rs` | arrays of others that are there already, and results that become theirs |
 //! | `transfer.rs` | large copies at the speed of the bus |
+//! | `copiers.rs` | threads that do nothing but copy |
 //! | `parts.rs` | training rows and their Gram matrix |
 //! | `factors.rs` | Cholesky factors of many penalties side by side |
 //! | `system.rs` | ridge systems: solutions and left-out predictions |
 
 mod arguments;
 mod choice;
+mod copiers;
 mod device;
 mod factors;
 mod features;

@@ -137,7 +137,7 @@ pub trait ResidentArray<T>: Debug + Send + Sync {
     }
     /// What has to be known about them wherever they are.
     fn survey(&self) -> Survey<T>;
-    /// A copy in the machine's memory.
+    /// A copy in the machine's memory. Made without the threads that other work shares: they may be waiting for it.
     ///
     /// # Errors
     /// As [`Device::session`].
