@@ -22,6 +22,7 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+from gpu.faults import Faults  # noqa: E402
 from gpu.report import write  # noqa: E402
 from runner import machine  # noqa: E402
 
@@ -93,6 +94,8 @@ class Bench:
 
     def synthetic(self, nodes: int, edges: int, features: int) -> pathlib.Path:
         path = self.folder / f"{nodes}.npz"
+        if path.exists():
+            return path
         sizes = ["--nodes", nodes, "--edges", edges, "--features", features, "--classes", 10]
         self.run("gfgcn", "data", "synth", *sizes, "-o", path, "--json")
         return path
@@ -155,6 +158,14 @@ class Bench:
         model = self.folder / "large.model"
         options = ["--model", "gfsgc", "--depth", 8, "--force", "--json", "-o", model]
         return self.both("fit", graph, *options, repetitions=2)
+
+    def stages(self, arguments) -> dict:
+        """Where the time of that fit goes."""
+        return self.run("gfgcn-bench", "gpu-fit", self.synthetic(1_000_000, 25_000_000, 128))
+
+    def faults(self, arguments) -> dict:
+        """What becomes of work on a GPU that is full, hidden or of another number."""
+        return Faults(self.programs / "gfgcn", self.folder).all()
 
     def both(self, *command, repetitions: int) -> dict:
         """A command on the processor and on the GPU: what it says it took, and from start to end."""

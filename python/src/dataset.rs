@@ -2,10 +2,11 @@
 
 use crate::arrays::{Csr, array, lend, numbers};
 use crate::columns::Columns;
+use crate::dlpack;
 use crate::errors::raise;
 use crate::graph::{Edges, GivenEdges, build};
 use crate::targets::GivenTargets;
-use crate::work;
+use crate::work::{self, Workers};
 use gfgcn::data::{TargetKind, Targets};
 use gfgcn::features::Features;
 use gfgcn::graph::Graph;
@@ -14,6 +15,7 @@ use gfgcn::split::Split;
 use gfgcn_data::{Directions, ReadOptions, TableFiles, TableFormat, npz, write_folder};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -30,6 +32,8 @@ pub(crate) enum Table<'py> {
     None(usize),
     Dense(PyReadonlyArray2<'py, f32>),
     Sparse((Csr<'py>, usize)),
+    /// On a GPU, by DLPack.
+    Resident(Bound<'py, PyCapsule>),
 }
 
 /// Row offsets, columns in 32 or 64 bits, values.
@@ -40,7 +44,7 @@ impl Dataset {
     /// Joins arrays: edges, none of them or of several kinds; features, or the number of nodes where there are none; and
     /// what is known of the nodes. A dense array is read where it is, unless the dataset is to be kept.
     #[staticmethod]
-    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, node_ids=None, keep=false, threads=0))]
+    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, node_ids=None, keep=false, workers=Workers::default()))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a dataset, by keyword from Python")]
     fn build(
         py: Python<'_>,
@@ -51,7 +55,7 @@ impl Dataset {
         feature_names: Option<Vec<String>>,
         node_ids: Option<Vec<String>>,
         keep: bool,
-        threads: usize,
+        workers: Workers,
     ) -> PyResult<Self> {
         let features = match features {
             Table::None(nodes) => Raw::None(nodes),
@@ -62,6 +66,7 @@ impl Dataset {
                 Raw::Dense(copy.map_err(raise)?)
             }
             Table::Dense(array) => Raw::Dense(lend(&array)?),
+            Table::Resident(capsule) => Raw::Dense(dlpack::lend(&capsule)?),
             Table::Sparse(((offsets, columns, values), cols)) => Raw::Sparse {
                 cols,
                 offsets: offsets.to("the row offset")?,
@@ -71,10 +76,18 @@ impl Dataset {
         };
         let edges: Vec<Edges> = edges.iter().map(GivenEdges::detached).collect::<PyResult<_>>()?;
         let targets = targets.targets().map_err(raise)?;
-        let dataset = work::run(py, threads, |_| {
+        let dataset = work::run(py, workers, |context| {
             let (features, repeats) = match features {
                 Raw::None(nodes) => (Features::none(nodes), 0),
-                Raw::Dense(matrix) => (Features::dense(matrix)?, 0),
+                Raw::Dense(matrix) => {
+                    if matrix.resident().is_some() {
+                        // A model's fingerprint, kernels and the like read them here.
+                        let copy = 4 * matrix.rows() as u64 * matrix.cols() as u64;
+                        let remedy = "use a machine with more memory";
+                        context.memory().check("a copy of X in main memory", copy, remedy)?;
+                    }
+                    (Features::dense(matrix)?, 0)
+                }
                 Raw::Sparse { cols, offsets, columns, values } => {
                     let matrix = SparseMatrix::from_csr(cols, &offsets, &columns, &values)?;
                     (Features::sparse(matrix)?, repeated_entries(&offsets, &columns))
@@ -109,7 +122,7 @@ impl Dataset {
             if directed { Directions::Kept { by: "directed=True" } } else { Directions::AsSaid };
         let columns = table_columns(columns).map_err(raise)?;
         let options = ReadOptions { directions, columns };
-        let dataset = work::run(py, 0, |context| {
+        let dataset = work::run(py, Workers::default(), |context| {
             gfgcn_datasets::open_with(&source, data_dir.as_deref(), &options, context)
         })?;
         Ok(Dataset { dataset })
@@ -126,7 +139,7 @@ impl Dataset {
     ) -> PyResult<Self> {
         let name = gfgcn_datasets::stem(&edges);
         let tables = TableFiles { labels, ..TableFiles::new(edges, features) };
-        let dataset = work::run(py, 0, |context| tables.read(&name, context))?;
+        let dataset = work::run(py, Workers::default(), |context| tables.read(&name, context))?;
         Ok(Dataset { dataset })
     }
 
@@ -168,7 +181,7 @@ impl Dataset {
         format: Option<&str>,
     ) -> PyResult<()> {
         let format: TableFormat = format.unwrap_or("csv").parse().map_err(raise)?;
-        work::run(py, 0, |_| match gfgcn_datasets::has_extension(&path, "npz") {
+        work::run(py, Workers::default(), |_| match gfgcn_datasets::has_extension(&path, "npz") {
             true => npz::write(&self.dataset, &path, overwrite),
             false => write_folder(&self.dataset, &path, format, overwrite),
         })

@@ -4,7 +4,7 @@ use gfgcn::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{
     PyConnectionError, PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyMemoryError,
-    PyNotADirectoryError, PyOSError, PyPermissionError, PyValueError,
+    PyNotADirectoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
 };
 use std::io::ErrorKind;
 
@@ -13,6 +13,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     let message = error.to_string();
     match innermost(&error) {
         Error::Memory { .. } => PyMemoryError::new_err(message),
+        Error::Device { .. } => PyRuntimeError::new_err(message),
         Error::Threads { .. } => PyOSError::new_err(message),
         Error::Download { .. } => PyConnectionError::new_err(message),
         Error::Read(source) | Error::Write { source, .. } => match source.kind() {

@@ -4,7 +4,7 @@ use crate::arrays::nodes;
 use crate::dataset::Dataset;
 use crate::errors::raise;
 use crate::settings::{DesignSettings, ObjectiveSettings, RidgeSettings, add_filter, operator};
-use crate::work;
+use crate::work::{self, Workers};
 use gfgcn::Design;
 use gfgcn::calibration::Calibrated;
 use gfgcn::evaluation::{Evaluated, Evaluation};
@@ -19,7 +19,7 @@ use pyo3::types::{PyDict, PyList};
 /// order. The splits are random (their number, their ratio, and the seed of the first) unless training, validation and test
 /// nodes are given.
 #[pyfunction]
-#[pyo3(signature = (dataset, designs, normalization, ridge, objective, random, given, largest_component, calibrates, threads=0))]
+#[pyo3(signature = (dataset, designs, normalization, ridge, objective, random, given, largest_component, calibrates, workers=Workers::default()))]
 #[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
@@ -32,7 +32,7 @@ pub(crate) fn evaluate<'py>(
     given: Option<[PyReadonlyArray1<'py, i64>; 3]>,
     largest_component: bool,
     calibrates: bool,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<Bound<'py, PyList>> {
     let designs: Vec<Option<Design>> = designs
         .iter()
@@ -55,7 +55,7 @@ pub(crate) fn evaluate<'py>(
         }
         None => None,
     };
-    let (found, searched) = work::run(py, threads, |context| {
+    let (found, searched) = work::run(py, workers.on(&dataset.dataset), |context| {
         if largest_component {
             let remedy = "use a machine with more memory, or all nodes";
             let needed = dataset.dataset.memory();

@@ -5,7 +5,7 @@ use crate::dataset::Dataset;
 use crate::errors::raise;
 use crate::model::Model;
 use crate::settings::{DesignSettings, ObjectiveSettings, RidgeSettings, operator};
-use crate::work;
+use crate::work::{self, Workers};
 use gfgcn::Classifier;
 use gfgcn::audit::{Audit, Doubt};
 use gfgcn::context::Context;
@@ -19,18 +19,18 @@ use pyo3::types::{PyDict, PyList};
 
 /// The terms of the mean score of some nodes, by view: what a term comes from (a word and a number or name) and its value.
 #[pyfunction]
-#[pyo3(signature = (model, dataset, nodes, class_=None, threads=0))]
+#[pyo3(signature = (model, dataset, nodes, class_=None, workers=Workers::default()))]
 pub(crate) fn explain<'py>(
     py: Python<'py>,
     model: &Model,
     dataset: &Dataset,
     nodes: PyReadonlyArray1<'py, i64>,
     class_: Option<usize>,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (model, nodes) = (&model.model, crate::arrays::nodes(&nodes));
     let explain = |context: &Context| model.explain_mean(&dataset.dataset, &nodes, context);
-    let reasons = work::run(py, threads, explain)?;
+    let reasons = work::run(py, workers, explain)?;
     let class = class_.unwrap_or_else(|| reasons.predicted());
     let why = PyDict::new(py);
     why.set_item("class", class)?;
@@ -59,15 +59,15 @@ pub(crate) fn explain<'py>(
 /// The labelled nodes, the most influential first, with how much each has to do with what is predicted; `None` where the model
 /// does not know on these data.
 #[pyfunction]
-#[pyo3(signature = (model, dataset, threads=0))]
+#[pyo3(signature = (model, dataset, workers=Workers::default()))]
 pub(crate) fn influence(
     py: Python<'_>,
     model: &Model,
     dataset: &Dataset,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<Option<Vec<(usize, f64)>>> {
     let (model, data) = (&model.model, &dataset.dataset);
-    let influence = work::run(py, threads, |context| model.influence(data, context))?;
+    let influence = work::run(py, workers.on(data), |context| model.influence(data, context))?;
     Ok((!influence.is_empty()).then_some(influence))
 }
 
@@ -111,7 +111,7 @@ pub(crate) enum How {
 /// probability of what is given, and how surprising it is. Classes, labels and columns are positions among the names that
 /// come with it.
 #[pyfunction]
-#[pyo3(signature = (dataset, how, objective, train, validation, threads=0))]
+#[pyo3(signature = (dataset, how, objective, train, validation, workers=Workers::default()))]
 pub(crate) fn audit<'py>(
     py: Python<'py>,
     dataset: &Dataset,
@@ -119,7 +119,7 @@ pub(crate) fn audit<'py>(
     objective: ObjectiveSettings,
     train: PyReadonlyArray1<'py, i64>,
     validation: PyReadonlyArray1<'py, i64>,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<(Bound<'py, PyList>, Vec<String>)> {
     let data = &dataset.dataset;
     let objective = objective.objective(data.targets().kind())?;
@@ -129,12 +129,12 @@ pub(crate) fn audit<'py>(
         How::Described((design, ridge)) => {
             let (design, ridge) = (design.design()?, ridge.ridge()?);
             let classifier = Classifier { design, ridge, objective };
-            work::run(py, threads, |context| classifier.audit(data, &split, context))?
+            work::run(py, workers.on(data), |context| classifier.audit(data, &split, context))?
         }
         How::Searched((normalization, intercept)) => {
             let operator = operator(&normalization)?;
             let search = Search { operator, intercept, objective, ..Search::default() };
-            work::run(py, threads, |context| search.audit(data, &split, context))?
+            work::run(py, workers.on(data), |context| search.audit(data, &split, context))?
         }
     };
     let list = PyList::empty(py);

@@ -5,6 +5,8 @@ mod arrays;
 mod columns;
 mod command_line;
 mod dataset;
+mod devices;
+mod dlpack;
 mod errors;
 mod evaluation;
 mod explain;
@@ -25,6 +27,10 @@ mod _gfgcn {
     #[pymodule_export]
     use crate::dataset::Dataset;
     #[pymodule_export]
+    use crate::devices::{devices, look_for_libraries};
+    #[pymodule_export]
+    use crate::dlpack::{DeviceArray, trouble_with_gpu};
+    #[pymodule_export]
     use crate::evaluation::evaluate;
     #[pymodule_export]
     use crate::explain::{audit, explain, influence};
@@ -36,6 +42,8 @@ mod _gfgcn {
     use crate::search::search;
     #[pymodule_export]
     use crate::settings::check;
+    #[pymodule_export]
+    use crate::work::settled;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // Python's spelling

@@ -2,11 +2,12 @@
 
 use crate::arrays::{array, nodes};
 use crate::dataset::{Dataset, kind};
+use crate::dlpack::DeviceArray;
 use crate::errors::raise;
 use crate::settings::{DesignSettings, ObjectiveSettings, RidgeSettings, add_design};
-use crate::work;
+use crate::work::{self, Workers};
 use gfgcn::data::TargetKind;
-use gfgcn::driver::{Driver, Rows};
+use gfgcn::driver::{Driver, Filtered, Rows};
 use gfgcn::head::ClassWeights;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
@@ -70,9 +71,13 @@ fn predicted_nodes<'py>(
     Ok((decoded, array(py, predictions.clone().into_targets())?, notes))
 }
 
+/// Why a model that keeps its training is not trained on a GPU.
+pub(crate) const KEPT_ON_PROCESSOR: &str =
+    "what keep_training keeps must be the same bits when it is computed again";
+
 /// Trains on some nodes, chooses λ on others where that was asked for, and predicts every node.
 #[pyfunction]
-#[pyo3(signature = (dataset, design, ridge, objective, train, validation, keep=false, threads=0))]
+#[pyo3(signature = (dataset, design, ridge, objective, train, validation, keep=false, workers=Workers::default()))]
 #[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -83,7 +88,7 @@ pub(crate) fn fit<'py>(
     train: PyReadonlyArray1<'py, i64>,
     validation: PyReadonlyArray1<'py, i64>,
     keep: bool,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<(Model, Predicted<'py>)> {
     let data = &dataset.dataset;
     let classifier = Classifier {
@@ -93,7 +98,8 @@ pub(crate) fn fit<'py>(
     };
     let split = Split::new(data.nodes(), nodes(&train), nodes(&validation), Vec::new());
     let split = split.map_err(raise)?;
-    let (model, predictions) = work::run(py, threads, |context| {
+    let workers = if keep { workers.only_processor(KEPT_ON_PROCESSOR)? } else { workers.on(data) };
+    let (model, predictions) = work::run(py, workers, |context| {
         let model = match keep {
             true => Recipe::from(classifier).fit(data, &split, context)?,
             false => classifier.fit(data, &split, context)?,
@@ -104,17 +110,18 @@ pub(crate) fn fit<'py>(
     Ok((Model { model }, predicted(py, &predictions)?))
 }
 
-/// F = p(Â) X in single precision, nodes × features.
+/// F = p(Â) X in single precision, nodes × features; on the GPU, where X is there already.
 #[pyfunction]
-#[pyo3(name = "filter", signature = (dataset, design, threads=0))]
+#[pyo3(name = "filter", signature = (dataset, design, workers=Workers::default()))]
 pub(crate) fn filter<'py>(
     py: Python<'py>,
     dataset: &Dataset,
     design: DesignSettings,
-    threads: usize,
-) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    workers: Workers,
+) -> PyResult<Bound<'py, PyAny>> {
     let (data, design) = (&dataset.dataset, design.design()?);
-    let filtered = work::run(py, threads, |context| {
+    let workers = workers.on(data);
+    let filtered = work::run(py, workers, |context| {
         let driver = Driver::new(data, &[design], Rows::All, 0)?;
         // They come in blocks, and are copied into one piece.
         let copy = 4 * data.nodes() as u64 * driver.columns(0) as u64;
@@ -123,9 +130,32 @@ pub(crate) fn filter<'py>(
             driver.least_memory() + copy,
             "use fewer nodes, or a machine with more memory",
         )?;
-        Ok(driver.run(0..1, context)?.remove(0).to_matrix())
+        context.place(driver.work(), |context| {
+            let filtered = driver.run_where_it_is(0..1, context)?.remove(0);
+            match still_there(&filtered).filter(|_| workers.has_data_on_gpu()) {
+                Some(there) => Ok(Where::OnGpu(there)),
+                None => Ok(Where::Here(filtered.fetched()?.to_matrix())),
+            }
+        })
     })?;
-    array(py, filtered)
+    match filtered {
+        Where::OnGpu(there) => Ok(Bound::new(py, there)?.into_any()),
+        Where::Here(matrix) => Ok(array(py, matrix)?.into_any()),
+    }
+}
+
+/// A result that stayed on a GPU, or did not.
+enum Where {
+    OnGpu(DeviceArray),
+    Here(Matrix<f32>),
+}
+
+/// The rows of the only channel of a design, if they are on a GPU as they should be.
+fn still_there(filtered: &Filtered) -> Option<DeviceArray> {
+    match filtered.resident() {
+        Some([(rows, scale)]) if *scale == 1.0 => DeviceArray::of(rows.as_ref()),
+        _ => None,
+    }
 }
 
 /// The rows of an array, however they lie in memory.
@@ -136,21 +166,22 @@ fn rows(array: &PyReadonlyArray2<'_, f64>) -> Vec<Vec<f64>> {
 #[pymethods]
 impl Model {
     /// Predicts every node of a graph, or some of them.
-    #[pyo3(signature = (dataset, nodes=None, threads=0))]
+    #[pyo3(signature = (dataset, nodes=None, workers=Workers::default()))]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         dataset: &Dataset,
         nodes: Option<PyReadonlyArray1<'py, i64>>,
-        threads: usize,
+        workers: Workers,
     ) -> PyResult<Predicted<'py>> {
         let data = &dataset.dataset;
+        let workers = workers.on(data);
         match nodes.map(|part| crate::arrays::nodes(&part)) {
             Some(nodes) => {
                 let predict = |context: &_| self.model.predict_nodes(data, &nodes, context);
-                predicted_nodes(py, &work::run(py, threads, predict)?, &nodes)
+                predicted_nodes(py, &work::run(py, workers, predict)?, &nodes)
             }
-            None => predicted(py, &work::run(py, threads, |c| self.model.predict(data, c))?),
+            None => predicted(py, &work::run(py, workers, |c| self.model.predict(data, c))?),
         }
     }
 

@@ -3,9 +3,9 @@
 use crate::arrays::{array, nodes};
 use crate::dataset::Dataset;
 use crate::errors::raise;
-use crate::model::Model;
+use crate::model::{KEPT_ON_PROCESSOR, Model};
 use crate::targets::GivenTargets;
-use crate::work;
+use crate::work::{self, Workers};
 use gfgcn::context::Context;
 use gfgcn::graph::EdgeSet;
 use gfgcn::matrix::Matrix;
@@ -43,31 +43,32 @@ impl Forgotten<'_> {
 
 /// A model learns new and corrected labels, on the data as they are now.
 #[pyfunction]
-#[pyo3(signature = (model, dataset, targets=None, threads=0))]
+#[pyo3(signature = (model, dataset, targets=None, workers=Workers::default()))]
 pub(crate) fn update<'py>(
     py: Python<'py>,
     model: &Model,
     dataset: &Dataset,
     targets: Option<GivenTargets<'py>>,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<Changed<'py>> {
     let targets = targets.map(|targets| targets.targets()).transpose().map_err(raise)?;
     let update =
         |context: &Context| model.model.update(&dataset.dataset, targets.as_ref(), context);
-    let Relearnt { model, changes, dataset } = work::run(py, threads, update)?;
+    let workers = workers.only_processor(KEPT_ON_PROCESSOR)?;
+    let Relearnt { model, changes, dataset } = work::run(py, workers, update)?;
     Ok((Model { model }, Dataset { dataset }, to_dict(py, changes)?))
 }
 
 /// A model forgets labels, nodes or edges of the data it was trained on; with a receipt, as JSON.
 #[pyfunction]
-#[pyo3(signature = (model, dataset, forgotten, verify=true, threads=0))]
+#[pyo3(signature = (model, dataset, forgotten, verify=true, workers=Workers::default()))]
 pub(crate) fn forget<'py>(
     py: Python<'py>,
     model: &Model,
     dataset: &Dataset,
     forgotten: Forgotten<'py>,
     verify: bool,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<(Changed<'py>, String)> {
     let (removal, before) = (forgotten.removal(), &dataset.dataset);
     let forget = |context: &Context| {
@@ -76,24 +77,25 @@ pub(crate) fn forget<'py>(
         let (receipt, _) = Receipt::new(&model.model, before, &removal, &relearnt, check)?;
         Ok((relearnt, receipt))
     };
-    let (Relearnt { model, changes, dataset }, receipt) = work::run(py, threads, forget)?;
+    let workers = workers.only_processor(KEPT_ON_PROCESSOR)?;
+    let (Relearnt { model, changes, dataset }, receipt) = work::run(py, workers, forget)?;
     let receipt = serde_json::to_string(&receipt).expect("a receipt has string keys");
     Ok(((Model { model }, Dataset { dataset }, to_dict(py, changes)?), receipt))
 }
 
 /// Which classes are plausible at a coverage, smoothed over neighbours by a share, nodes × classes.
 #[pyfunction]
-#[pyo3(signature = (model, dataset, coverage, share, threads=0))]
+#[pyo3(signature = (model, dataset, coverage, share, workers=Workers::default()))]
 pub(crate) fn smoothed_sets<'py>(
     py: Python<'py>,
     model: &Model,
     dataset: &Dataset,
     coverage: f64,
     share: f64,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<Bound<'py, PyArray2<bool>>> {
     let (model, data) = (&model.model, &dataset.dataset);
-    let sets = work::run(py, threads, |context| {
+    let sets = work::run(py, workers, |context| {
         let predictions = model.predict(data, context)?;
         model.smoothed_sets(data, &predictions, coverage, share, context)
     })?;

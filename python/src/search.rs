@@ -3,9 +3,9 @@
 use crate::arrays::nodes;
 use crate::dataset::Dataset;
 use crate::errors::raise;
-use crate::model::{Model, Predicted, predicted};
+use crate::model::{KEPT_ON_PROCESSOR, Model, Predicted, predicted};
 use crate::settings::{ObjectiveSettings, operator};
-use crate::work;
+use crate::work::{self, Workers};
 use gfgcn::split::Split;
 use gfgcn::tune::{Search, Tuned};
 use numpy::PyReadonlyArray1;
@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyList};
 
 /// Chooses everything on some nodes by exact leave-one-out: the model, its predictions of every node, and what was found.
 #[pyfunction]
-#[pyo3(signature = (dataset, normalization, fit_intercept, objective, train, keep=false, threads=0))]
+#[pyo3(signature = (dataset, normalization, fit_intercept, objective, train, keep=false, workers=Workers::default()))]
 #[allow(clippy::too_many_arguments)] // Python's side names them
 pub(crate) fn search<'py>(
     py: Python<'py>,
@@ -24,7 +24,7 @@ pub(crate) fn search<'py>(
     objective: ObjectiveSettings,
     train: PyReadonlyArray1<'py, i64>,
     keep: bool,
-    threads: usize,
+    workers: Workers,
 ) -> PyResult<(Model, Predicted<'py>, Bound<'py, PyDict>)> {
     let data = &dataset.dataset;
     let search = Search {
@@ -34,7 +34,8 @@ pub(crate) fn search<'py>(
         ..Search::default()
     };
     let split = Split::new(data.nodes(), nodes(&train), Vec::new(), Vec::new()).map_err(raise)?;
-    let (tuned, predictions) = work::run(py, threads, |context| {
+    let workers = if keep { workers.only_processor(KEPT_ON_PROCESSOR)? } else { workers.on(data) };
+    let (tuned, predictions) = work::run(py, workers, |context| {
         let tuned = match keep {
             true => search.run_keeping(data, &split, context)?,
             false => search.run(data, &split, context)?,

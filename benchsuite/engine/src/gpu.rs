@@ -4,12 +4,13 @@
 
 use crate::data::{dense, norm, read};
 use anyhow::{Context as _, Result};
-use gfgcn::context::Context;
+use gfgcn::Classifier;
+use gfgcn::context::{Context, Placement, Work};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::device::{Device, DeviceInput, Gathered, Operation, ResidentRows, Sums, SystemInputs};
-use gfgcn::driver::Side;
+use gfgcn::driver::{Driver, Rows, Side};
 use gfgcn::features::Features;
-use gfgcn::filter::Basis;
+use gfgcn::filter::{Basis, Filter};
 use gfgcn::graph::Graph;
 use gfgcn::matrix::Matrix;
 use gfgcn::ridge::penalty_grid;
@@ -30,25 +31,26 @@ const PRODUCTS: usize = 20;
 struct Walk {
     offsets: Vec<u64>,
     neighbours: Vec<u32>,
-    degrees: Vec<f64>,
     scale: Vec<f64>,
+    outer: Vec<f64>,
 }
 
 impl Walk {
-    fn new(graph: &Graph) -> Self {
+    /// Symmetric, or of the random walk itself.
+    fn new(graph: &Graph, symmetric: bool) -> Self {
         let neighbours: Vec<u32> =
             (0..graph.nodes()).flat_map(|node| graph.neighbours(node)).copied().collect();
         let degrees = graph.degrees();
         let scale = degrees.iter().map(|degree| degree.recip()).collect();
-        Walk { offsets: graph.offsets().to_vec(), neighbours, degrees, scale }
+        let outer = match symmetric {
+            true => degrees.iter().map(|degree| degree.sqrt()).collect(),
+            false => vec![1.0; degrees.len()],
+        };
+        Walk { offsets: graph.offsets().to_vec(), neighbours, scale, outer }
     }
 
-    /// One polynomial; symmetric, or of the random walk itself.
-    fn operation<'a>(&'a self, polynomial: &'a [f64], symmetric: bool) -> Operation<'a> {
-        let after: Vec<f64> = match symmetric {
-            true => self.degrees.iter().map(|degree| degree.sqrt()).collect(),
-            false => vec![1.0; self.degrees.len()],
-        };
+    /// One polynomial.
+    fn operation<'a>(&'a self, polynomial: &'a [f64]) -> Operation<'a> {
         Operation {
             key: 0,
             there: None,
@@ -59,8 +61,7 @@ impl Walk {
                 loops: 1.0,
                 scale: &self.scale,
             },
-            before: after.iter().map(|scale| scale.recip()).collect(),
-            after,
+            outer: &self.outer,
             basis: Basis::Powers,
             polynomials: vec![polynomial],
         }
@@ -70,7 +71,7 @@ impl Walk {
 /// One product with columns of a known matrix.
 pub(crate) fn product(data: &Path, columns: usize, folder: &Path) -> Result<()> {
     let data = read(data)?;
-    let walk = Walk::new(data.graph());
+    let walk = Walk::new(data.graph(), false);
     let x = Matrix::from_fn(data.nodes(), columns, |i, j| ((i * 31 + j * 17) % 23) as f32 / 23.0);
     let features = Features::dense(x)?;
     write(folder, "offsets.u64", &walk.offsets)?;
@@ -82,9 +83,10 @@ pub(crate) fn product(data: &Path, columns: usize, folder: &Path) -> Result<()> 
     let run = |products: usize| -> Result<(f64, Arc<dyn ResidentRows>)> {
         let mut polynomial = vec![0.0; products + 1];
         polynomial[products] = 1.0;
-        let operation = walk.operation(&polynomial, false);
+        let operation = walk.operation(&polynomial);
         let start = Instant::now();
-        let rows = session.filter(&operation, input, Side::Features, &rows, &context)?.remove(0);
+        let rows =
+            session.filter(&operation, input, Side::Features, Some(&rows), &context)?.remove(0);
         Ok((start.elapsed().as_secs_f64(), rows))
     };
     let once = run(1)?.1.fetch()?;
@@ -107,14 +109,14 @@ pub(crate) fn product(data: &Path, columns: usize, folder: &Path) -> Result<()> 
 pub(crate) fn ridge(data: &Path, folder: &Path) -> Result<()> {
     let data = read(data)?.largest_component();
     let split = Split::stratified(data.labels(), Ratio::PAPER, 0)?;
-    let (walk, context) = (Walk::new(data.graph()), Context::default());
+    let (walk, context) = (Walk::new(data.graph(), true), Context::default());
     let features = Features::dense(dense(data.features()))?;
     let gpu = Cuda::open(0)?;
     let session = gpu.session()?;
-    let operation = walk.operation(&[0.0, 0.0, 1.0], true);
+    let operation = walk.operation(&[0.0, 0.0, 1.0]);
     let input = DeviceInput { key: 0, features: &features };
     let rows =
-        session.filter(&operation, input, Side::Features, split.train(), &context)?.remove(0);
+        session.filter(&operation, input, Side::Features, Some(split.train()), &context)?.remove(0);
     let targets = one_hot(&data, split.train());
     let fetched = rows.fetch()?;
     write(folder, "train.f32", fetched.as_slice())?;
@@ -150,6 +152,71 @@ pub(crate) fn ridge(data: &Path, folder: &Path) -> Result<()> {
         "leave_one_out_seconds": leave_one_out,
         "penalties": penalties.len(),
         "norm": norm(weights.as_slice(), weights.cols()),
+    }))
+}
+
+/// Where the time of a fit on all nodes goes, as far as its parts can be had by themselves.
+pub(crate) fn fit(data: &Path, depth: usize) -> Result<()> {
+    let data = read(data)?;
+    let split = Split::all_labelled(data.labels())?;
+    let filter = Filter::sgc(depth)?;
+    let start = Instant::now();
+    let gpu = Arc::new(Cuda::open(0)?);
+    let opened = start.elapsed();
+    let context = Context::default().with_placement(Placement::on(gpu.clone()));
+    let timed = |work: &dyn Fn() -> Result<()>| -> Result<f64> {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed().as_secs_f64())
+    };
+    let rows = || Rows::of(split.train().to_vec(), data.nodes());
+    let plan = timed(&|| {
+        Driver::new(&data, &[filter.into()], rows(), 0)?;
+        Ok(())
+    })?;
+    let driver = Driver::new(&data, &[filter.into()], rows(), 0)?;
+    let filtered = || {
+        let filter = |context: &Context| Ok(driver.run_where_it_is(0..1, context)?.remove(0));
+        context.place(Work::default(), filter)
+    };
+    let sent = timed(&|| Ok(drop(filtered()?)))?;
+    let again = timed(&|| Ok(drop(filtered()?)))?;
+    let rows = filtered()?;
+    let channels = rows.resident().context("rows on the GPU")?;
+    let positions: Vec<usize> = (0..rows.rows()).collect();
+    let targets = one_hot(&data, split.train());
+    let gathered = Gathered { channels, positions: &positions, shares: None, roots: None };
+    let system = || gpu.system(SystemInputs::Resident(gathered), &targets, &context);
+    let built = timed(&|| Ok(drop(system()?)))?;
+    let system = system()?;
+    let scale = system.diagonal().iter().sum::<f64>() / rows.rows() as f64;
+    let penalties = penalty_grid(scale);
+    let left_out = timed(&|| {
+        for two in penalties.chunks(2) {
+            system.left_out(two, &context)?;
+        }
+        Ok(())
+    })?;
+    drop(system);
+    let fit = |context: &Context| -> Result<()> {
+        Classifier::new(filter).fit(&data, &split, context)?;
+        Ok(())
+    };
+    let cold = timed(&|| fit(&context))?;
+    let hashed = timed(&|| Ok(drop(data.clone().map_features(|x| x).fingerprint())))?;
+    let warm = timed(&|| fit(&context))?;
+    print(json!({
+        "task": "fit",
+        "device": gpu.name(),
+        "open_seconds": opened.as_secs_f64(),
+        "plan_seconds": plan,
+        "send_and_filter_seconds": sent,
+        "filter_seconds": again,
+        "system_seconds": built,
+        "left_out_seconds": left_out,
+        "fingerprint_seconds": hashed,
+        "fit_seconds": cold,
+        "fit_of_known_data_seconds": warm,
     }))
 }
 

@@ -113,6 +113,13 @@ enum Command {
         #[arg(long)]
         folder: PathBuf,
     },
+    /// The parts of a fit on all nodes, on a GPU.
+    GpuFit {
+        data: PathBuf,
+        /// How far features are propagated.
+        #[arg(long, default_value_t = DEFAULT_DEPTH)]
+        depth: usize,
+    },
     /// The prediction of one node.
     Near {
         data: PathBuf,
@@ -149,6 +156,7 @@ fn main() -> Result<()> {
         }
         Command::GpuProduct { data, columns, folder } => gpu::product(&data, columns, &folder),
         Command::GpuRidge { data, folder } => gpu::ridge(&data, &folder),
+        Command::GpuFit { data, depth } => gpu::fit(&data, depth),
         Command::Near { data, splits, depth, all } => {
             relearn::near(&data, splits.as_deref(), depth, all)
         }

@@ -3,17 +3,12 @@
 use crate::output::{Output, table};
 use clap::Args;
 use gfgcn::context::{Placement, Work};
-use gfgcn::device::Device;
 use gfgcn::driver::Explanation;
 use gfgcn::{Error, Result};
-use gfgcn_cuda::{Cuda, Found, devices};
+use gfgcn_cuda::{Choice, Found, devices};
 use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-/// Says where to run when the command line does not.
-const VARIABLE: &str = "GFGCN_DEVICE";
 /// What all work of the program shares.
 static PLACEMENT: OnceLock<Placement> = OnceLock::new();
 
@@ -25,62 +20,13 @@ pub(crate) struct DeviceOption {
     device: Option<Choice>,
 }
 
-/// What was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Choice {
-    #[default]
-    Auto,
-    Cpu,
-    Cuda(usize),
-}
-
-impl FromStr for Choice {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        let number = text.strip_prefix("cuda:").map(str::parse);
-        match (text, number) {
-            ("auto", _) => Ok(Choice::Auto),
-            ("cpu", _) => Ok(Choice::Cpu),
-            ("cuda", _) => Ok(Choice::Cuda(0)),
-            (_, Some(Ok(number))) => Ok(Choice::Cuda(number)),
-            _ => Err(Error::parameter("device", text, "auto, cpu, cuda or cuda:N")),
-        }
-    }
-}
-
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Choice::Auto => f.write_str("auto"),
-            Choice::Cpu => f.write_str("cpu"),
-            Choice::Cuda(number) => write!(f, "cuda:{number}"),
-        }
-    }
-}
-
 impl DeviceOption {
-    fn choice(self) -> Result<Choice> {
-        match (self.device, std::env::var(VARIABLE)) {
-            (Some(choice), _) => Ok(choice),
-            (None, Ok(text)) if !text.is_empty() => text.parse(),
-            _ => Ok(Choice::default()),
-        }
-    }
-
-    /// Decides where the work of this program runs. A GPU that was asked for is opened now, so that what is wrong with it is
-    /// said before anything is read.
+    /// Decides where the work of this program runs.
     ///
     /// # Errors
     /// What is not a device, or one that was asked for and cannot be used.
     pub(crate) fn settle(self) -> Result<()> {
-        let placement = match self.choice()? {
-            Choice::Cpu => Placement::default(),
-            Choice::Cuda(number) => Placement::on(Arc::new(Cuda::open(number)?)),
-            Choice::Auto => Placement::where_it_pays(Box::new(|| {
-                let device: Arc<dyn Device> = Arc::new(Cuda::open(0)?);
-                Ok(device)
-            })),
-        };
+        let placement = Choice::or_environment(self.device)?.placement(None)?;
         PLACEMENT.get_or_init(|| placement);
         Ok(())
     }
@@ -90,12 +36,7 @@ impl DeviceOption {
     /// # Errors
     /// A GPU that was asked for.
     pub(crate) fn only_processor(self, why: &str) -> Result<()> {
-        match self.choice()? {
-            Choice::Auto | Choice::Cpu => Ok(()),
-            asked @ Choice::Cuda(_) => {
-                Err(Error::parameter("device", asked, format!("cpu, or left out: {why}")))
-            }
-        }
+        Choice::or_environment(self.device)?.only_processor(why)
     }
 }
 
@@ -198,21 +139,5 @@ impl Report {
             text.push_str(&format!("\n\nNo GPU: {problem}"));
         }
         text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn devices_are_written_and_read() {
-        for text in ["auto", "cpu", "cuda:0", "cuda:7"] {
-            assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
-        }
-        assert_eq!("cuda".parse::<Choice>().unwrap(), Choice::Cuda(0));
-        for text in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "CUDA"] {
-            assert!(text.parse::<Choice>().is_err(), "{text:?}");
-        }
     }
 }

@@ -1,12 +1,17 @@
-//! Features on the GPU, as they are stored: dense, or compressed rows and columns.
+//! Features on the GPU, as they are stored: dense, or compressed rows and columns. Those that are there already are used
+//! where they are.
 
-use crate::device::{Held, address, arguments};
+use crate::arguments::{address, arguments};
+use crate::lanes::Held;
+use crate::lent::Lent;
 use crate::products::{Operand, Size};
 use cudarc::driver::CudaSlice;
 use gfgcn::Result;
+use gfgcn::device::ResidentArray;
 use gfgcn::features::Features;
 use gfgcn::matrix::{Matrix, SparseMatrix};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Entries of dense features that are in double precision at a time.
 const WIDENED: usize = 1 << 26;
@@ -14,9 +19,36 @@ const WIDENED: usize = 1 << 26;
 /// Features that were sent, or stay where they are because they are too large.
 #[derive(Debug)]
 pub(crate) enum DeviceFeatures {
-    Dense(CudaSlice<f32>),
+    Dense(Dense),
     Sparse(Box<Sparse>),
     Elsewhere,
+}
+
+/// Dense features, sent or already there.
+#[derive(Debug)]
+pub(crate) struct Dense {
+    address: u64,
+    _memory: Memory,
+}
+
+/// What stays for as long as the features are used.
+#[derive(Debug)]
+enum Memory {
+    Own { _values: CudaSlice<f32> },
+    Lent { _array: Arc<dyn ResidentArray<f32>> },
+}
+
+impl Dense {
+    fn sent(values: CudaSlice<f32>) -> Self {
+        Dense { address: address(&values), _memory: Memory::Own { _values: values } }
+    }
+
+    /// The features themselves, if they are on this GPU.
+    fn lent(lane: &Held, features: &Matrix<f32>) -> Option<Self> {
+        let array = features.resident()?;
+        let address = array.as_any().downcast_ref::<Lent>()?.address_on(&lane.device)?;
+        Some(Dense { address, _memory: Memory::Lent { _array: array.clone() } })
+    }
 }
 
 #[derive(Debug)]
@@ -33,13 +65,18 @@ pub(crate) struct Sparse {
 impl DeviceFeatures {
     /// Sends features, if they take no more than so many bytes.
     pub(crate) fn new(lane: &Held, features: &Features, budget: u64) -> Result<Self> {
+        if let Features::Dense(m) = features
+            && let Some(there) = Dense::lent(lane, m)
+        {
+            return Ok(DeviceFeatures::Dense(there));
+        }
         Ok(match features {
             // By columns as well.
             Features::Sparse(m) if 16 * features.nonzeros() as u64 <= budget => {
                 DeviceFeatures::Sparse(Box::new(Sparse::new(lane, m)?))
             }
-            Features::Dense(m) if 4 * m.as_slice().len() as u64 <= budget => {
-                DeviceFeatures::Dense(lane.upload(m.as_slice())?)
+            Features::Dense(m) if features.memory() <= budget => {
+                DeviceFeatures::Dense(Dense::sent(lane.upload(m.as_slice())?))
             }
             _ => DeviceFeatures::Elsewhere,
         })
@@ -56,7 +93,7 @@ impl DeviceFeatures {
         stride: usize,
     ) -> Result<()> {
         let (nodes, width) = (features.rows(), columns.len());
-        let dense = |x: &CudaSlice<f32>, of: usize, first: usize, v: &CudaSlice<f32>| {
+        let dense = |x: u64, of: usize, first: usize, v: &CudaSlice<f32>| {
             lane.launch_each(
                 "fill_dense",
                 nodes * stride,
@@ -64,7 +101,7 @@ impl DeviceFeatures {
             )
         };
         match self {
-            DeviceFeatures::Dense(x) => dense(x, features.cols(), columns.start, v),
+            DeviceFeatures::Dense(x) => dense(x.address, features.cols(), columns.start, v),
             DeviceFeatures::Sparse(x) => {
                 lane.clear(v)?;
                 lane.launch(
@@ -94,7 +131,8 @@ impl DeviceFeatures {
                         }
                     });
                 }
-                dense(&lane.upload(slab.as_slice())?, width, 0, v)
+                let sent = lane.upload(slab.as_slice())?;
+                dense(address(&sent), width, 0, v)
             }
         }
     }
@@ -217,7 +255,7 @@ impl DeviceFeatures {
     fn in_pieces(
         &self,
         lane: &Held,
-        x: &CudaSlice<f32>,
+        x: &Dense,
         features: &Features,
         mut work: impl FnMut(Operand, Range<usize>) -> Result<()>,
     ) -> Result<()> {
@@ -226,7 +264,7 @@ impl DeviceFeatures {
         let wide = lane.allocate::<f64>(at_once * columns)?;
         for start in (0..nodes).step_by(at_once) {
             let rows = start..nodes.min(start + at_once);
-            let from = address(x) + 4 * (start * columns) as u64;
+            let from = x.address + 4 * (start * columns) as u64;
             let entries = rows.len() * columns;
             lane.launch_each("widen", entries, arguments![from, &wide, entries])?;
             work(Operand::new(address(&wide), columns), rows)?;

@@ -2,7 +2,8 @@
 //!
 //! A graph is sent once. One that is larger than the memory stays where it is and is sent in parts, for every product anew.
 
-use crate::device::{Held, arguments};
+use crate::arguments::arguments;
+use crate::lanes::Held;
 use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gfgcn::device::Sums;
 use gfgcn::{Error, Result};
@@ -28,7 +29,7 @@ pub(crate) trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default {
     /// Entries in sixteen bytes.
     const LANES: usize = 16 / size_of::<Self>();
     fn from_f64(value: f64) -> Self;
-    fn argument(self) -> crate::device::Argument;
+    fn argument(self) -> crate::arguments::Argument;
 }
 
 impl Real for f32 {
@@ -36,7 +37,7 @@ impl Real for f32 {
     fn from_f64(value: f64) -> Self {
         value as f32
     }
-    fn argument(self) -> crate::device::Argument {
+    fn argument(self) -> crate::arguments::Argument {
         self.into()
     }
 }
@@ -46,7 +47,7 @@ impl Real for f64 {
     fn from_f64(value: f64) -> Self {
         value
     }
-    fn argument(self) -> crate::device::Argument {
+    fn argument(self) -> crate::arguments::Argument {
         self.into()
     }
 }

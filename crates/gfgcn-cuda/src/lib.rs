@@ -16,26 +16,44 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `choice.rs` | which device was asked for |
 //! | `library.rs` | finds driver and cuBLAS, and says what is missing |
-//! | `device.rs` | a GPU: kernels, memory, lanes that threads work in side by side |
+//! | `device.rs` | a GPU: opened, with its kernels |
+//! | `lanes.rs` | lanes that threads work in side by side: memory, copies, kernels |
+//! | `arguments.rs` | what kernels are called with |
+//! | `pool.rs` | memory in stock |
 //! | `graph.rs` | sums over neighbours, the graph on the GPU or streamed to it |
 //! | `features.rs` | features on the GPU |
 //! | `session.rs` | filters and scores, in slabs of columns |
+//! | `propagation.rs` | one pass over the graph for all filters |
 //! | `rows.rs` | filtered rows that stay on the GPU |
+//! | `lent.rs` | arrays of others that are there already, and results that become theirs |
 //! | `transfer.rs` | large copies at the speed of the bus |
+//! | `copiers.rs` | threads that do nothing but copy |
 //! | `parts.rs` | training rows and their Gram matrix |
-//! | `system.rs` | ridge systems of many penalties side by side |
+//! | `factors.rs` | Cholesky factors of many penalties side by side |
+//! | `system.rs` | ridge systems: solutions and left-out predictions |
 
+mod arguments;
+mod choice;
+mod copiers;
 mod device;
+mod factors;
 mod features;
 mod graph;
+mod lanes;
+mod lent;
 mod library;
 mod parts;
+mod pool;
 mod products;
+mod propagation;
 mod rows;
 mod session;
 mod system;
 mod transfer;
 
-pub use device::Cuda;
-pub use library::{Found, devices};
+pub use choice::Choice;
+pub use device::{Cuda, release_memory};
+pub use lent::{Given, Lent};
+pub use library::{Found, devices, look_for_libraries_in};

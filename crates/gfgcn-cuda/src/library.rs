@@ -1,11 +1,14 @@
 //! Finding what CUDA needs, and saying what is missing.
 
+use cudarc::cublas::result::CublasError;
+use cudarc::cublas::sys::cublasStatus_t;
 use cudarc::driver::{result, sys};
 use gfgcn::{Error, Result};
 use std::env;
+use std::fs;
 use std::panic;
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The oldest driver that can read our PTX, as it numbers itself: CUDA 12.1.
 const OLDEST_DRIVER: i32 = 12010;
@@ -35,8 +38,29 @@ pub struct Found {
 /// Why none can be found: no driver, one that is too old, or none of the libraries.
 pub fn devices() -> Result<Vec<Found>> {
     load()?;
-    let count = guarded(|| result::device::get_count().map_err(|error| error.to_string()))?;
-    (0..count as usize).map(describe).collect()
+    (0..count()?).map(describe).collect()
+}
+
+fn count() -> Result<usize> {
+    guarded(|| result::device::get_count().map_err(|error| error.to_string())).map(|n| n as usize)
+}
+
+/// The GPU of a number, if it is there and can be used.
+pub(crate) fn check_there(number: usize) -> Result<Found> {
+    let (name, count) = (format!("cuda:{number}"), count()?);
+    if number >= count {
+        let there = match count {
+            0 => "there is no GPU".to_owned(),
+            1 => "only cuda:0 is".to_owned(),
+            count => format!("cuda:0 to cuda:{} are", count - 1),
+        };
+        return Err(failure(&name, format!("it is not there; {there}")));
+    }
+    let found = describe(number)?;
+    match found.unusable {
+        Some(problem) => Err(failure(&name, problem)),
+        None => Ok(found),
+    }
 }
 
 fn describe(number: usize) -> Result<Found> {
@@ -108,19 +132,30 @@ fn find_cublas() -> std::result::Result<(), String> {
     }
     for folder in folders() {
         for version in ["13", "12", "11"] {
-            let path = folder.join(format!("libcublas.so.{version}"));
-            // SAFETY: as above. Never unloaded: later look-ups by name find it as it is loaded.
-            if let Ok(library) = unsafe { libloading::Library::new(path) } {
-                std::mem::forget(library);
-                if unsafe { cudarc::cublas::sys::is_culib_present() } {
-                    return Ok(());
-                }
+            // The second needs the first, which the system may not find by itself.
+            let kept = ["libcublasLt.so", "libcublas.so"].map(|name| {
+                // SAFETY: as above. Never unloaded: later look-ups by name find it as it is loaded.
+                let library =
+                    unsafe { libloading::Library::new(folder.join(format!("{name}.{version}"))) };
+                library.map(std::mem::forget)
+            });
+            // SAFETY: as above.
+            if kept[1].is_ok() && unsafe { cudarc::cublas::sys::is_culib_present() } {
+                return Ok(());
             }
         }
     }
     Err(format!(
-        "cuBLAS (libcublas) was not found; install it (pip install nvidia-cublas) and name its folder in {FOLDERS}"
+        "cuBLAS (libcublas) was not found; install it (pip install nvidia-cublas) or name its folder in {FOLDERS}"
     ))
+}
+
+/// Where else Python packages may be, in which NVIDIA's libraries are: known to whoever is one.
+static PACKAGES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Looks for NVIDIA's libraries among the Python packages of some folders, too. Says nothing any more once a GPU was looked for.
+pub fn look_for_libraries_in(packages: impl IntoIterator<Item = PathBuf>) {
+    PACKAGES.lock().unwrap_or_else(PoisonError::into_inner).extend(packages);
 }
 
 /// Where cuBLAS may be that the system does not look for it.
@@ -129,7 +164,27 @@ fn folders() -> Vec<PathBuf> {
     let named = named.iter().flat_map(env::split_paths);
     let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os);
     let toolkits = toolkits.map(PathBuf::from).chain([PathBuf::from("/usr/local/cuda")]);
-    named.chain(toolkits.map(|toolkit| toolkit.join("lib64"))).collect()
+    let toolkits = toolkits.map(|toolkit| toolkit.join("lib64"));
+    let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(env::var_os);
+    let environments = environments.flat_map(|folder| packages_of(Path::new(&folder)));
+    let known = PACKAGES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let wheels = known.into_iter().chain(environments).flat_map(|packages| wheels_in(&packages));
+    named.chain(toolkits).chain(wheels).collect()
+}
+
+/// The folders of packages of a virtual environment, or of Conda's.
+fn packages_of(environment: &Path) -> Vec<PathBuf> {
+    let versions = fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
+    let pythons =
+        versions.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"python"));
+    let mut found: Vec<PathBuf> = pythons.map(|entry| entry.path().join("site-packages")).collect();
+    found.sort();
+    found
+}
+
+/// The folders in which NVIDIA's wheels have cuBLAS: one of its own for CUDA 12, one for all libraries since.
+fn wheels_in(packages: &Path) -> [PathBuf; 2] {
+    ["cu13", "cublas"].map(|wheel| packages.join("nvidia").join(wheel).join("lib"))
 }
 
 /// What is wrong with a device, as the library says it.
@@ -137,12 +192,24 @@ pub(crate) fn failure(device: &str, problem: String) -> Error {
     Error::Device { device: device.to_owned(), problem }
 }
 
+/// What a GPU without memory gets.
+const FULL: &str = "its memory is full; end other programs that use it, or compute on the cpu";
+/// Bytes that cuBLAS starts with, at most.
+const FOR_CUBLAS: usize = 256 << 20;
+
+/// An error of cuBLAS in words, on a GPU with so many bytes free. It does not always say that it lacks memory.
+pub(crate) fn explained_cublas(error: &CublasError, free: Option<usize>) -> String {
+    let lacks_memory = error.0 == cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED;
+    match lacks_memory || free.is_some_and(|free| free < FOR_CUBLAS) {
+        true => FULL.to_owned(),
+        false => format!("cuBLAS: {error}"),
+    }
+}
+
 /// A driver's error in words.
 pub(crate) fn explained(error: &result::DriverError) -> String {
     match error.0 {
-        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-            "its memory is full; end other programs that use it, or choose --device cpu".to_owned()
-        }
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => FULL.to_owned(),
         sys::CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE
         | sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
         | sys::CUresult::CUDA_ERROR_LAUNCH_FAILED
@@ -178,6 +245,20 @@ mod tests {
     fn a_function_that_is_missing_is_an_error_and_no_panic() {
         let outcome = catch::<()>(|| panic!("Missing symbol cuFoo"));
         assert!(outcome.unwrap_err().contains("newer"));
+    }
+
+    #[test]
+    fn libraries_are_found_where_pip_puts_them() {
+        let environment = env::temp_dir().join(format!("gfgcn-wheels-{}", std::process::id()));
+        let packages = environment.join("lib/python3.12/site-packages");
+        let wheel = packages.join("nvidia/cublas/lib");
+        fs::create_dir_all(&wheel).unwrap();
+        assert_eq!(packages_of(&environment), [packages.clone()]);
+        assert!(wheels_in(&packages).contains(&wheel));
+        look_for_libraries_in([packages]);
+        assert!(folders().contains(&wheel));
+        fs::remove_dir_all(environment).unwrap();
+        assert!(packages_of(Path::new("/nowhere")).is_empty());
     }
 
     #[test]

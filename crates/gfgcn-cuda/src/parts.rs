@@ -1,6 +1,7 @@
 //! What a ridge system is made of: training rows, gathered and brought into shape, and their Gram matrix.
 
-use crate::device::{Held, address, arguments};
+use crate::arguments::{address, arguments};
+use crate::lanes::Held;
 use crate::products::{Operand, Size};
 use crate::rows::{CudaRows, Place};
 use cudarc::driver::CudaSlice;

@@ -3,9 +3,10 @@
 //! cuBLAS stores matrices by columns, and a row-major A is a column-major Aᵀ: C = A B is computed as Cᵀ = Bᵀ Aᵀ. Its products
 //! give the same bits in every run on the same GPU.
 
-use crate::device::Held;
+use crate::lanes::Held;
+use crate::library::{explained_cublas, failure};
 use cudarc::cublas::{result, sys::cublasOperation_t as Operation};
-use gfgcn::{Error, Result};
+use gfgcn::Result;
 
 /// A row-major matrix, or as many as a batch has, on the GPU.
 #[derive(Clone, Copy)]
@@ -90,10 +91,6 @@ impl Held {
                 batch as i32,
             )
         };
-        let failed = |error| {
-            let device = self.device.name.clone();
-            Error::Device { device, problem: format!("cuBLAS: {error}") }
-        };
-        outcome.map_err(failed)
+        outcome.map_err(|error| failure(&self.device.name, explained_cublas(&error, None)))
     }
 }

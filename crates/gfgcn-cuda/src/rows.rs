@@ -1,6 +1,7 @@
 //! Filtered rows that stay on the GPU; in the machine's memory, where they are more than the GPU can hold.
 
-use crate::device::{Gpu, address};
+use crate::arguments::address;
+use crate::device::Gpu;
 use cudarc::driver::CudaSlice;
 use gfgcn::Result;
 use gfgcn::device::ResidentRows;

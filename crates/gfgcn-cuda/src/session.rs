@@ -1,22 +1,21 @@
 //! Filters and scores: columns in slabs that fit, all filters in one pass.
 
-use crate::device::{Gpu, Held, address, arguments};
+use crate::arguments::{address, arguments};
+use crate::device::Gpu;
 use crate::features::DeviceFeatures;
-use crate::graph::{DeviceSums, Real, Step};
+use crate::graph::{DeviceSums, Real};
+use crate::lanes::Held;
+use crate::propagation::{Kept, Scales, Sent};
 use crate::rows::{CudaRows, Place};
 use cudarc::driver::CudaSlice;
 use gfgcn::Result;
 use gfgcn::context::Context;
 use gfgcn::device::{DeviceInput, Operation, ResidentRows, Session, Sums};
 use gfgcn::driver::Side;
-use gfgcn::filter::Basis;
 use gfgcn::matrix::Matrix;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Products after which a cancelled work is noticed, at the latest.
-const AT_ONCE: usize = 8;
 
 /// What was sent for one piece of work.
 #[derive(Debug)]
@@ -24,31 +23,22 @@ pub(crate) struct CudaSession {
     device: Arc<Gpu>,
     /// By the key of the operation, and whether they are those of the way there.
     graphs: Mutex<HashMap<(usize, bool), Arc<DeviceSums>>>,
+    /// By the key of the operation.
+    scales: Mutex<HashMap<usize, Arc<Scales>>>,
     inputs: Mutex<HashMap<usize, Arc<DeviceFeatures>>>,
-}
-
-/// An operation whose arrays are on the GPU.
-struct Sent<'a> {
-    operation: &'a Operation<'a>,
-    there: Option<(Arc<DeviceSums>, Sums<'a>)>,
-    sums: Arc<DeviceSums>,
-    before: CudaSlice<f64>,
-    after: CudaSlice<f64>,
-}
-
-/// The nodes whose rows are kept, and the sums of all filters on them.
-struct Kept<'a, T> {
-    nodes: &'a CudaSlice<u32>,
-    rows: usize,
-    sums: &'a CudaSlice<T>,
-    /// Columns of the sums, and the first of those that a slab has.
-    columns: usize,
-    first: usize,
+    /// The numbers of so many nodes, from 0 on.
+    numbers: Mutex<HashMap<usize, Arc<CudaSlice<u32>>>>,
 }
 
 impl CudaSession {
     pub(crate) fn new(device: Arc<Gpu>) -> Self {
-        CudaSession { device, graphs: Mutex::default(), inputs: Mutex::default() }
+        CudaSession {
+            device,
+            graphs: Mutex::default(),
+            scales: Mutex::default(),
+            inputs: Mutex::default(),
+            numbers: Mutex::default(),
+        }
     }
 
     fn send<'a>(&self, lane: &Held, operation: &'a Operation<'a>) -> Result<Sent<'a>> {
@@ -60,9 +50,33 @@ impl CudaSession {
             operation,
             there: there.transpose()?,
             sums: self.graph(lane, (operation.key, false), &operation.sums)?,
-            before: lane.upload(&operation.before)?,
-            after: lane.upload(&operation.after)?,
+            scales: once(&self.scales, operation.key, || {
+                let before: Vec<f64> = operation.outer.iter().map(|scale| scale.recip()).collect();
+                let (before, after) = (lane.upload(&before)?, lane.upload(operation.outer)?);
+                lane.finish()?;
+                Ok(Scales { before, after })
+            })?,
         })
+    }
+
+    /// The numbers of the nodes whose rows are asked for, all of them if none are named.
+    fn nodes(
+        &self,
+        lane: &Held,
+        total: usize,
+        named: Option<&[usize]>,
+    ) -> Result<Arc<CudaSlice<u32>>> {
+        match named {
+            Some(nodes) => {
+                let nodes: Vec<u32> = nodes.iter().map(|&node| node as u32).collect();
+                Ok(Arc::new(lane.upload(&nodes)?))
+            }
+            None => once(&self.numbers, total, || {
+                let numbers = lane.upload(&(0..total as u32).collect::<Vec<u32>>())?;
+                lane.finish()?;
+                Ok(numbers)
+            }),
+        }
     }
 
     fn graph(&self, lane: &Held, key: (usize, bool), sums: &Sums<'_>) -> Result<Arc<DeviceSums>> {
@@ -93,13 +107,14 @@ impl CudaSession {
         lane: &Held,
         sent: &Sent<'_>,
         input: DeviceInput<'_>,
-        nodes: &[u32],
+        nodes: Option<&[usize]>,
         context: &Context,
     ) -> Result<Vec<Arc<dyn ResidentRows>>> {
-        let (columns, rows) = (input.features.cols(), nodes.len());
+        let total = sent.sums.nodes();
+        let (columns, rows) = (input.features.cols(), nodes.map_or(total, <[usize]>::len));
         let filters = sent.operation.polynomials.len();
         let features = self.input(lane, input)?;
-        let on_gpu = lane.upload(nodes)?;
+        let on_gpu = self.nodes(lane, total, nodes)?;
         let free = self.device.free()?;
         let kept_bytes = 4 * (filters * rows * columns) as u64;
         let stays = kept_bytes <= free / 2;
@@ -115,7 +130,14 @@ impl CudaSession {
         for slab in slabs(columns, width) {
             let stride = slab.len().next_multiple_of(f32::LANES);
             let mut v = lane.allocate::<f32>(sent.sums.nodes() * stride)?;
-            features.fill(lane, input.features, slab.clone(), &sent.before, &mut v, stride)?;
+            features.fill(
+                lane,
+                input.features,
+                slab.clone(),
+                &sent.scales.before,
+                &mut v,
+                stride,
+            )?;
             let own = match &all {
                 Some(_) => None,
                 None => Some(lane.zeros::<f32>(filters * rows * slab.len())?),
@@ -161,15 +183,15 @@ impl CudaSession {
         lane: &Held,
         sent: &Sent<'_>,
         input: DeviceInput<'_>,
-        nodes: &[u32],
+        nodes: Option<&[usize]>,
         context: &Context,
     ) -> Result<Vec<Arc<dyn ResidentRows>>> {
-        let (columns, rows, total) = (input.features.cols(), nodes.len(), sent.sums.nodes());
+        let (columns, total) = (input.features.cols(), sent.sums.nodes());
+        let rows = nodes.map_or(total, <[usize]>::len);
         let filters = sent.operation.polynomials.len();
         let features = self.input(lane, input)?;
-        let on_gpu = lane.upload(nodes)?;
-        let everywhere: Vec<u32> = (0..total as u32).collect();
-        let everywhere = lane.upload(&everywhere)?;
+        let on_gpu = self.nodes(lane, total, nodes)?;
+        let everywhere = self.nodes(lane, total, None)?;
         let out = lane.zeros::<f32>(filters * rows * columns)?;
         let per_column = sent.bytes_per_column::<f64>() + 8 * (filters * total + columns);
         let width = slab_width::<f64>(rows, self.device.free()?, per_column);
@@ -181,10 +203,10 @@ impl CudaSession {
                 "fill_selectors",
                 width,
                 arguments![
-                    &on_gpu,
+                    &*on_gpu,
                     slab.start as u32,
                     width as u32,
-                    &sent.before,
+                    &sent.scales.before,
                     &v,
                     stride as u32
                 ],
@@ -214,15 +236,14 @@ impl Session for CudaSession {
         operation: &Operation<'_>,
         input: DeviceInput<'_>,
         side: Side,
-        nodes: &[usize],
+        nodes: Option<&[usize]>,
         context: &Context,
     ) -> Result<Vec<Arc<dyn ResidentRows>>> {
         let lane = self.device.lane()?;
         let sent = self.send(&lane, operation)?;
-        let nodes: Vec<u32> = nodes.iter().map(|&node| node as u32).collect();
         match side {
-            Side::Features => self.filter_features(&lane, &sent, input, &nodes, context),
-            Side::Selectors => self.filter_selectors(&lane, &sent, input, &nodes, context),
+            Side::Features => self.filter_features(&lane, &sent, input, nodes, context),
+            Side::Selectors => self.filter_selectors(&lane, &sent, input, nodes, context),
         }
     }
 
@@ -238,15 +259,14 @@ impl Session for CudaSession {
         let features = self.input(&lane, input)?;
         let total = sent.sums.nodes();
         let mut out = Matrix::zeros(total, weights.cols());
-        let everywhere: Vec<u32> = (0..total as u32).collect();
-        let everywhere = lane.upload(&everywhere)?;
+        let everywhere = self.nodes(&lane, total, None)?;
         let per_column = sent.bytes_per_column::<f64>() + 8 * total;
         let width = slab_width::<f64>(weights.cols(), self.device.free()?, per_column);
         for slab in slabs(weights.cols(), width) {
             let own = weights.select_columns(slab.clone());
             let (width, stride) = (own.cols(), own.cols().next_multiple_of(f64::LANES));
             let mut v = lane.allocate::<f64>(total * stride)?;
-            features.times(&lane, input.features, &own, &sent.before, &mut v, stride)?;
+            features.times(&lane, input.features, &own, &sent.scales.before, &mut v, stride)?;
             let sums = lane.zeros::<f64>(total * width)?;
             let kept =
                 Kept { nodes: &everywhere, rows: total, sums: &sums, columns: width, first: 0 };
@@ -261,113 +281,6 @@ impl Session for CudaSession {
             }
         }
         Ok(out)
-    }
-}
-
-impl Sent<'_> {
-    /// Bytes that propagating one more column takes.
-    fn bytes_per_column<T: Real>(&self) -> usize {
-        size_of::<T>() * self.sums.nodes() * if self.there.is_some() { 3 } else { 2 }
-    }
-
-    /// Runs the recurrence from v_0 and adds every vector to the sums of the filters that have a term of it.
-    fn propagate<T: Real>(
-        &self,
-        lane: &Held,
-        first: CudaSlice<T>,
-        width: usize,
-        stride: usize,
-        kept: &Kept<'_, T>,
-        context: &Context,
-    ) -> Result<()> {
-        let polynomials = &self.operation.polynomials;
-        let products = polynomials.iter().map(|p| p.len()).max().unwrap_or(1) - 1;
-        let size = self.sums.nodes() * stride;
-        let half = self.there.is_some().then(|| lane.allocate::<T>(size)).transpose()?;
-        let second = if products > 0 { Some(lane.allocate::<T>(size)?) } else { None };
-        let vectors = [Some(first), second];
-        let vector = |k: usize| vectors[k % 2].as_ref().expect("there is a product");
-        let terms = Terms::<T>::new(lane, polynomials, products)?;
-        for k in 0..=products {
-            if k > 0 {
-                context.check()?;
-                if k % AT_ONCE == 0 {
-                    lane.finish()?;
-                }
-                let chebyshev = self.operation.basis == Basis::Chebyshev && k > 1;
-                let (a, c) = if chebyshev { (2.0, -1.0) } else { (1.0, 0.0) };
-                let mut x = vector(k - 1);
-                if let (Some((there, sums)), Some(half)) = (&self.there, &half) {
-                    let (a, c) = (T::from_f64(1.0), T::from_f64(0.0));
-                    let step = Step { a, c, x, in_place: false, y: half, stride };
-                    there.step(lane, sums, &step)?;
-                    x = half;
-                }
-                let (a, c) = (T::from_f64(a), T::from_f64(c));
-                let step = Step { a, c, x, in_place: chebyshev, y: vector(k), stride };
-                self.sums.step(lane, &self.operation.sums, &step)?;
-            }
-            let Range { start, end } = terms.of(k);
-            if start == end {
-                continue;
-            }
-            lane.launch_each(
-                &format!("accumulate_{}", T::NAME),
-                kept.rows * width,
-                arguments![
-                    vector(k),
-                    stride as u32,
-                    width as u32,
-                    kept.nodes,
-                    kept.rows,
-                    address(&terms.filters) + 4 * start as u64,
-                    address(&terms.coefficients) + (size_of::<T>() * start) as u64,
-                    (end - start) as u32,
-                    kept.sums,
-                    kept.columns,
-                    kept.first,
-                ],
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Multiplies the rows of so many entries of the sums by what comes after the polynomials.
-    fn scale<T: Real>(&self, lane: &Held, kept: &Kept<'_, T>, entries: usize) -> Result<()> {
-        lane.launch_each(
-            &format!("scale_{}", T::NAME),
-            entries,
-            arguments![kept.sums, &self.after, kept.nodes, kept.rows, kept.columns, entries],
-        )
-    }
-}
-
-/// The coefficients of all filters by the vector they belong to, those that are not zero.
-struct Terms<T> {
-    /// Where those of each vector begin, and where the last one's end.
-    first: Vec<usize>,
-    filters: CudaSlice<u32>,
-    coefficients: CudaSlice<T>,
-}
-
-impl<T: Real> Terms<T> {
-    fn new(lane: &Held, polynomials: &[&[f64]], products: usize) -> Result<Self> {
-        let (mut first, mut filters, mut coefficients) = (vec![0], Vec::new(), Vec::new());
-        for k in 0..=products {
-            for (polynomial, filter) in polynomials.iter().zip(0u32..) {
-                if let Some(&c) = polynomial.get(k).filter(|c| **c != 0.0) {
-                    filters.push(filter);
-                    coefficients.push(T::from_f64(c));
-                }
-            }
-            first.push(filters.len());
-        }
-        let (filters, coefficients) = (lane.upload(&filters)?, lane.upload(&coefficients)?);
-        Ok(Terms { first, filters, coefficients })
-    }
-
-    fn of(&self, vector: usize) -> Range<usize> {
-        self.first[vector]..self.first[vector + 1]
     }
 }
 

@@ -3,13 +3,12 @@
 //! With S + ξI = L Lᵀ, everything follows from L⁻¹: solutions are L⁻ᵀ L⁻¹ B, the leverage of a node is ‖L⁻¹ F_iᵀ‖² on the
 //! primal side and the squared length of a column of L⁻¹ on the dual one. That is more arithmetic than the processor's one
 //! reduction for all penalties, but nearly all of it in products of large matrices, for all penalties at once.
-//!
-//! L is made column of tiles by column of tiles (`kernels/ridge.cu`): a product that brings the tiles up to date, then one kernel
-//! that factors the tile on the diagonal and applies its inverse to those below. Right sides are further rows, which are forward
-//! substituted on the way. Sizes are rounded up to whole tiles, with ones on the diagonal.
 
-use crate::device::{Gpu, Held, address, arguments};
-use crate::parts::{Parts, TILE, copy_rows};
+use crate::arguments::{address, arguments};
+use crate::device::Gpu;
+use crate::factors::{Equations, Factors};
+use crate::lanes::Held;
+use crate::parts::{Parts, copy_rows};
 use crate::products::{Operand, Size};
 use cudarc::driver::CudaSlice;
 use gfgcn::Result;
@@ -19,9 +18,6 @@ use gfgcn::matrix::Matrix;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows below the diagonal that a block of the kernel has, and its threads.
-const PANEL_ROWS: usize = 64;
-const PANEL_THREADS: u32 = 128;
 /// Right sides that are solved along with the factorisation; for more, an inverse is less work.
 const FEW: usize = 16;
 /// Columns of L⁻¹ that are multiplied by at a time: those beyond the diagonal are zeros.
@@ -34,33 +30,16 @@ const FITTED_BYTES: usize = 1 << 30;
 pub(crate) struct CudaSystem {
     device: Arc<Gpu>,
     nodes: usize,
-    /// Rows of S without and with the ones that fill the last tile.
-    count: usize,
-    size: usize,
-    s: CudaSlice<f64>,
+    /// Of FᵀY on the primal side, of Y itself on the dual one.
+    equations: Equations,
     /// F in rows of `size` (primal) or `columns` (dual), where it is known.
     rows: Option<CudaSlice<f64>>,
     columns: usize,
     primal: bool,
-    /// FᵀY on the primal side, Y itself on the dual one; `size` × `targets`.
-    right: CudaSlice<f64>,
-    targets: usize,
     diagonal: Vec<f64>,
     means: Option<Vec<f64>>,
     /// Solutions that were found on the way to something else, by the bits of their penalties.
     solved: Mutex<HashMap<u64, Matrix<f64>>>,
-}
-
-/// The Cholesky factors of S + ξI for some penalties.
-struct Factors {
-    /// L below the diagonal; right sides behind it, as rows, which are forward substituted.
-    lower: CudaSlice<f64>,
-    height: usize,
-    /// D⁻¹ on the diagonal, and all of L⁻¹ where it was asked for.
-    inverse: CudaSlice<f64>,
-    /// Pivots that were not positive.
-    failed: CudaSlice<u32>,
-    batch: usize,
 }
 
 impl CudaSystem {
@@ -93,118 +72,15 @@ impl CudaSystem {
         lane.launch_each("diagonal", count, arguments![&s, &diagonal, size as u32, count as u32])?;
         let diagonal = lane.download(&diagonal, count)?;
         let means = means.map(|means| lane.download(&means, columns)).transpose()?;
-        let (targets, solved) = (targets.cols(), Mutex::default());
-        Ok(CudaSystem {
-            device: device.clone(),
-            nodes,
-            count,
-            size,
-            s,
-            rows,
-            columns,
-            primal,
-            right,
-            targets,
-            diagonal,
-            means,
-            solved,
-        })
-    }
-
-    /// The factors of S + ξI for some penalties, with the right sides where they are asked for.
-    fn factorise(
-        &self,
-        lane: &Held,
-        penalties: &[f64],
-        with_right: bool,
-        context: &Context,
-    ) -> Result<Factors> {
-        let (size, batch) = (self.size, penalties.len());
-        let columns = if with_right { self.targets } else { 0 };
-        let height = size + columns;
-        let shifts = lane.upload(penalties)?;
-        let lower = lane.allocate::<f64>(batch * height * size)?;
-        let inverse = lane.allocate::<f64>(batch * size * size)?;
-        let failed = lane.zeros::<u32>(batch)?;
-        lane.launch(
-            "shift",
-            ((height * size).div_ceil(256), batch),
-            256,
-            arguments![
-                &self.s,
-                &shifts,
-                &self.right,
-                &lower,
-                &inverse,
-                size as u32,
-                self.count as u32,
-                columns as u32
-            ],
-        )?;
-        let a = Operand::new(address(&lower), size).batched(height * size);
-        for first in (0..size).step_by(TILE) {
-            context.check()?;
-            if first > 0 {
-                // The column of tiles, less what those to the left have taken.
-                lane.multiply(
-                    Size { rows: height - first, columns: TILE, terms: first, batch },
-                    -1.0,
-                    (a.at(first, 0), a.at(first, 0).transposed()),
-                    1.0,
-                    a.at(first, first),
-                )?;
-            }
-            let below = height - first - TILE;
-            lane.launch(
-                "panel",
-                (below.div_ceil(PANEL_ROWS).max(1), batch),
-                PANEL_THREADS,
-                arguments![&lower, &inverse, &failed, size as u32, height as u32, first as u32],
-            )?;
-        }
-        Ok(Factors { lower, height, inverse, failed, batch })
-    }
-
-    /// Completes L⁻¹, row of tiles by row of tiles: −D⁻¹ (L · what is above).
-    fn invert(&self, lane: &Held, factors: &Factors) -> Result<()> {
-        let Factors { lower, height, inverse, batch, .. } = factors;
-        let (size, batch) = (self.size, *batch);
-        let above = lane.allocate::<f64>(batch * TILE * size)?;
-        let above = Operand::new(address(&above), size).batched(TILE * size);
-        let a = Operand::new(address(lower), size).batched(height * size);
-        let out = Operand::new(address(inverse), size).batched(size * size);
-        for first in (TILE..size).step_by(TILE) {
-            let product = Size { rows: TILE, columns: first, terms: first, batch };
-            lane.multiply(product, 1.0, (a.at(first, 0), out), 0.0, above)?;
-            let product = Size { rows: TILE, columns: first, terms: TILE, batch };
-            lane.multiply(product, -1.0, (out.at(first, first), above), 0.0, out.at(first, 0))?;
-        }
-        Ok(())
-    }
-
-    /// (S + ξI)⁻¹ B for each penalty by L⁻¹, in rows of `targets`.
-    fn solutions(&self, lane: &Held, factors: &Factors) -> Result<CudaSlice<f64>> {
-        let (size, columns, batch) = (self.size, self.targets, factors.batch);
-        let half = lane.allocate::<f64>(batch * size * columns)?;
-        let out = lane.allocate::<f64>(batch * size * columns)?;
-        let inverse = Operand::new(address(&factors.inverse), size).batched(size * size);
-        let at = |memory| Operand::new(address(memory), columns);
-        let (half, solved) = (at(&half).batched(size * columns), at(&out).batched(size * columns));
-        let product = Size { rows: size, columns, terms: size, batch };
-        lane.multiply(product, 1.0, (inverse, at(&self.right)), 0.0, half)?;
-        lane.multiply(product, 1.0, (inverse.transposed(), half), 0.0, solved)?;
-        Ok(out)
-    }
-
-    /// Which penalties were large enough.
-    fn usable(lane: &Held, factors: &Factors) -> Result<Vec<bool>> {
-        let failed = lane.download(&factors.failed, factors.batch)?;
-        Ok(failed.iter().map(|&pivot| pivot == 0).collect())
+        let equations = Equations { s, right, count, size, targets: targets.cols() };
+        let (device, solved) = (device.clone(), Mutex::default());
+        Ok(CudaSystem { device, nodes, equations, rows, columns, primal, diagonal, means, solved })
     }
 
     /// Penalties that are solved at a time: as many as a part of the memory holds.
     fn at_once(&self, penalties: usize) -> Result<usize> {
-        let bytes = 16 * (self.size * (self.size + self.targets)) as u64;
+        let bytes =
+            16 * (self.equations.size * (self.equations.size + self.equations.targets)) as u64;
         let fit = self.device.free()? / 4 / bytes.max(1);
         Ok((fit as usize).clamp(1, penalties.max(1)))
     }
@@ -216,8 +92,8 @@ impl CudaSystem {
         penalties: &[f64],
         context: &Context,
     ) -> Result<Vec<Option<Matrix<f64>>>> {
-        let (size, columns, batch) = (self.size, self.targets, penalties.len());
-        let factors = self.factorise(lane, penalties, columns <= FEW, context)?;
+        let (size, columns, batch) = (self.equations.size, self.equations.targets, penalties.len());
+        let factors = self.equations.factorise(lane, penalties, columns <= FEW, context)?;
         let values = if columns <= FEW {
             let out = lane.allocate::<f64>(batch * size * columns)?;
             lane.launch(
@@ -235,15 +111,15 @@ impl CudaSystem {
             )?;
             lane.download(&out, batch * size * columns)?
         } else {
-            self.invert(lane, &factors)?;
-            let out = self.solutions(lane, &factors)?;
+            factors.invert(lane)?;
+            let out = factors.solutions(lane, &self.equations)?;
             lane.download(&out, batch * size * columns)?
         };
-        let usable = Self::usable(lane, &factors)?;
+        let usable = factors.usable(lane)?;
         let solution = |(k, usable): (usize, bool)| {
             let own = &values[k * size * columns..(k + 1) * size * columns];
             usable.then(|| {
-                Matrix::from_fn(self.count, columns, |i, c| match columns <= FEW {
+                Matrix::from_fn(self.equations.count, columns, |i, c| match columns <= FEW {
                     true => own[c * size + i],
                     false => own[i * columns + c],
                 })
@@ -260,14 +136,17 @@ impl CudaSystem {
         usable: &[bool],
         solutions: &CudaSlice<f64>,
     ) -> Result<()> {
-        let entries = self.size * self.targets;
+        let entries = self.equations.size * self.equations.targets;
         let values = lane.download(solutions, penalties.len() * entries)?;
         let mut solved = self.solved.lock().unwrap_or_else(PoisonError::into_inner);
         for ((xi, values), _) in
             penalties.iter().zip(values.chunks(entries)).zip(usable).filter(|(_, usable)| **usable)
         {
-            let own = values[..self.count * self.targets].to_vec();
-            solved.insert(xi.to_bits(), Matrix::from_rows(self.count, self.targets, own)?);
+            let own = values[..self.equations.count * self.equations.targets].to_vec();
+            solved.insert(
+                xi.to_bits(),
+                Matrix::from_rows(self.equations.count, self.equations.targets, own)?,
+            );
         }
         Ok(())
     }
@@ -279,7 +158,7 @@ impl CudaSystem {
         factors: &Factors,
         rows: &CudaSlice<f64>,
     ) -> Result<CudaSlice<f64>> {
-        let (size, batch, nodes) = (self.size, factors.batch, self.nodes);
+        let (size, batch, nodes) = (self.equations.size, factors.batch, self.nodes);
         let q = lane.zeros::<f64>(batch * nodes)?;
         let at_once = (FITTED_BYTES / (8 * STRIP * batch)).clamp(1, nodes.max(1));
         let t = lane.allocate::<f64>(batch * at_once * STRIP.min(size))?;
@@ -309,33 +188,34 @@ impl CudaSystem {
         Ok(q)
     }
 
-    /// What left-out predictions of some penalties follow from, appended to the parts.
+    /// What left-out predictions of some penalties follow from, written to fits and forms; which are usable.
     fn left_out_some(
         &self,
         lane: &Held,
         penalties: &[f64],
-        parts: &mut LeftOutParts,
+        (fits, forms): (&mut [f64], &mut [f64]),
         context: &Context,
-    ) -> Result<()> {
-        let (columns, nodes, batch) = (self.targets, self.nodes, penalties.len());
-        let factors = self.factorise(lane, penalties, false, context)?;
-        self.invert(lane, &factors)?;
-        let solutions = self.solutions(lane, &factors)?;
-        let (fitted, stride, forms) = match self.rows.as_ref().filter(|_| self.primal) {
+    ) -> Result<Vec<bool>> {
+        let (columns, nodes, batch) = (self.equations.targets, self.nodes, penalties.len());
+        let factors = self.equations.factorise(lane, penalties, false, context)?;
+        factors.invert(lane)?;
+        let solutions = factors.solutions(lane, &self.equations)?;
+        let (fitted, stride, leverages) = match self.rows.as_ref().filter(|_| self.primal) {
             Some(rows) => {
                 let fitted = lane.allocate::<f64>(batch * nodes * columns)?;
                 lane.multiply(
-                    Size { rows: nodes, columns, terms: self.size, batch },
+                    Size { rows: nodes, columns, terms: self.equations.size, batch },
                     1.0,
                     (
-                        Operand::new(address(rows), self.size),
-                        Operand::new(address(&solutions), columns).batched(self.size * columns),
+                        Operand::new(address(rows), self.equations.size),
+                        Operand::new(address(&solutions), columns)
+                            .batched(self.equations.size * columns),
                     ),
                     0.0,
                     Operand::new(address(&fitted), columns).batched(nodes * columns),
                 )?;
                 let leverages = self.leverages(lane, &factors, rows)?;
-                let usable = Self::usable(lane, &factors)?;
+                let usable = factors.usable(lane)?;
                 self.keep(lane, penalties, &usable, &solutions)?;
                 (fitted, nodes * columns, leverages)
             }
@@ -345,24 +225,19 @@ impl CudaSystem {
                     "column_squares",
                     (nodes.div_ceil(128), batch),
                     128,
-                    arguments![&factors.inverse, &q, self.size as u32, nodes as u32],
+                    arguments![&factors.inverse, &q, self.equations.size as u32, nodes as u32],
                 )?;
-                (solutions, self.size * columns, q)
+                (solutions, self.equations.size * columns, q)
             }
         };
-        let first = parts.fitted.len();
         let each = nodes * columns;
-        parts.fitted.resize(first + batch * each, 0.0);
         // In one go, unless tiles were filled up.
         let at_once = if stride == each { batch * each } else { each };
-        for (k, out) in parts.fitted[first..].chunks_mut(at_once.max(1)).enumerate() {
+        for (k, out) in fits.chunks_mut(at_once.max(1)).enumerate() {
             lane.download_to(address(&fitted) + 8 * (k * stride) as u64, out)?;
         }
-        let first = parts.forms.len();
-        parts.forms.resize(first + batch * nodes, 0.0);
-        lane.download_to(address(&forms), &mut parts.forms[first..])?;
-        parts.usable.extend(Self::usable(lane, &factors)?);
-        Ok(())
+        lane.download_to(address(&leverages), forms)?;
+        factors.usable(lane)
     }
 }
 
@@ -393,9 +268,19 @@ impl System for CudaSystem {
 
     fn left_out(&self, penalties: &[f64], context: &Context) -> Result<LeftOutParts> {
         let lane = self.device.lane()?;
-        let mut parts = LeftOutParts::default();
-        for penalties in penalties.chunks(self.at_once(penalties.len())?) {
-            self.left_out_some(&lane, penalties, &mut parts, context)?;
+        let each = self.nodes * self.equations.targets;
+        // Not written before they are fetched: so much fresh memory costs more than fetching.
+        let mut parts = LeftOutParts {
+            usable: Vec::with_capacity(penalties.len()),
+            fitted: vec![0.0; penalties.len() * each],
+            forms: vec![0.0; penalties.len() * self.nodes],
+        };
+        let at_once = self.at_once(penalties.len())?;
+        let fits = parts.fitted.chunks_mut((at_once * each).max(1));
+        let forms = parts.forms.chunks_mut((at_once * self.nodes).max(1));
+        for ((penalties, fits), forms) in penalties.chunks(at_once).zip(fits).zip(forms) {
+            let usable = self.left_out_some(&lane, penalties, (fits, forms), context)?;
+            parts.usable.extend(usable);
         }
         Ok(parts)
     }
@@ -404,7 +289,7 @@ impl System for CudaSystem {
         context.check()?;
         let lane = self.device.lane()?;
         let rows = self.rows.as_ref().expect("a system that was gathered has its rows");
-        let stride = if self.primal { self.size } else { self.columns };
+        let stride = if self.primal { self.equations.size } else { self.columns };
         let (sent, columns) = (lane.upload(v.as_slice())?, v.cols());
         let out = lane.allocate::<f64>(self.columns * columns)?;
         lane.multiply(

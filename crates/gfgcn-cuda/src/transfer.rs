@@ -1,11 +1,11 @@
 //! Large copies between the machine's memory and the GPU's.
 //!
 //! Plain memory may be moved by the system at any time, so the driver copies it piece by piece through memory of its own,
-//! at a fraction of what the bus can do. Here two pieces take turns: one is on the bus while all threads copy the other.
+//! at a fraction of what the bus can do. Here two pieces take turns: one is on the bus while some threads copy the other.
 
+use crate::copiers::copy;
 use crate::device::Gpu;
 use cudarc::driver::{CudaEvent, CudaStream, PinnedHostSlice, result};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 type Outcome<T = ()> = std::result::Result<T, result::DriverError>;
@@ -14,8 +14,6 @@ type Outcome<T = ()> = std::result::Result<T, result::DriverError>;
 const PIECE: usize = 4 << 20;
 /// Fewer bytes are left to the driver.
 const FEW: usize = 256 << 10;
-/// Bytes that a thread copies at a time.
-const SHARE: usize = 512 << 10;
 
 /// Two pieces of memory that stay where they are.
 pub(crate) struct Staging([(PinnedHostSlice<u8>, CudaEvent); 2]);
@@ -53,7 +51,8 @@ impl Staging {
                 let (memory, done) = &mut self.0[before % 2];
                 done.synchronize()?;
                 let end = to.len().min((before + 1) * PIECE);
-                copy(memory.as_slice()?, &mut to[before * PIECE..end]);
+                let to = &mut to[before * PIECE..end];
+                copy(&memory.as_slice()?[..to.len()], to);
             }
         }
         Ok(())
@@ -85,11 +84,6 @@ impl Staging {
 /// Whether a copy is worth two pieces of memory.
 pub(crate) fn is_large<T>(values: &[T]) -> bool {
     size_of_val(values) > FEW
-}
-
-fn copy(from: &[u8], to: &mut [u8]) {
-    let parts = to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE));
-    parts.for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
 }
 
 fn bytes<T: Copy>(values: &[T]) -> &[u8] {

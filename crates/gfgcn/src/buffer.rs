@@ -1,22 +1,25 @@
-//! Arrays that are owned, lent by whoever made them, or mapped from a file.
+//! Arrays that are owned, lent by whoever made them, mapped from a file, or on a device.
 //!
 //! Graphs and matrices only read most of what they hold, so it need not be theirs: an array of Python's is
 //! read where it is, and an array on disk is paged in as it is used. Whoever reads in a loop takes the slice once
-//! before it, so that no loop asks where the numbers are.
+//! before it, so that no loop asks where the numbers are. An array on a device stays there; whoever reads it here has it
+//! fetched, once.
 
+use crate::device::ResidentArray;
 use crate::error::{Error, Result};
 use memmap2::{Mmap, MmapOptions};
 use std::fmt;
 use std::fs::File;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::panic::resume_unwind;
+use std::sync::{Arc, OnceLock};
 
 /// Entries that belong to someone else, such as an array of Python's; they stay as they are for as long as
 /// this is held.
 pub type SharedEntries<T> = Arc<dyn AsRef<[T]> + Send + Sync>;
 
-/// An array that is owned, shared or mapped from a file.
+/// An array that is owned, shared, mapped from a file or on a device.
 ///
 /// Read as a slice; written only through [`Buffer::to_mut`], which copies what is not owned. A clone of an
 /// array that is not owned refers to the same memory.
@@ -37,12 +40,55 @@ enum Storage<T> {
     Own(Vec<T>),
     /// Mapped arrays are among these.
     Shared(SharedEntries<T>),
+    OnDevice(Arc<OnDevice<T>>),
+}
+
+/// An array on a device, and a copy of it once somebody has read it here.
+struct OnDevice<T> {
+    array: Arc<dyn ResidentArray<T>>,
+    here: OnceLock<Vec<T>>,
+}
+
+impl<T> OnDevice<T> {
+    /// The copy. A device that is lost by now ends the work like a panic, because reading an array returns no errors; but quietly,
+    /// and with the error: whoever waits for the work finds it in place of a message.
+    fn here(&self) -> &[T] {
+        self.here.get_or_init(|| match self.array.fetch() {
+            Ok(entries) => entries,
+            Err(error) => resume_unwind(Box::new(error)),
+        })
+    }
 }
 
 impl<T> Buffer<T> {
     /// An array that is read where it is.
     pub fn shared(entries: SharedEntries<T>) -> Self {
         Buffer(Storage::Shared(entries))
+    }
+
+    /// An array that stays on its device until it is read.
+    ///
+    /// Reading it fetches a copy, once. If the device is lost by then, that unwinds with the [`Error`] as its payload.
+    pub fn on_device(array: Arc<dyn ResidentArray<T>>) -> Self {
+        Buffer(Storage::OnDevice(Arc::new(OnDevice { array, here: OnceLock::new() })))
+    }
+
+    /// The array on a device that this stands for, if it does.
+    pub fn resident(&self) -> Option<&Arc<dyn ResidentArray<T>>> {
+        match &self.0 {
+            Storage::OnDevice(there) => Some(&there.array),
+            Storage::Own(_) | Storage::Shared(_) => None,
+        }
+    }
+
+    /// The number of entries, without reading any.
+    #[allow(clippy::len_without_is_empty)] // a slice has it
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Storage::OnDevice(there) => there.array.len(),
+            Storage::Own(own) => own.len(),
+            Storage::Shared(shared) => (**shared).as_ref().len(),
+        }
     }
 }
 
@@ -123,12 +169,12 @@ impl<T: Plain> AsRef<[T]> for Mapped<T> {
 impl<T: Clone> Buffer<T> {
     /// The entries, to be written; copied first if they are not owned.
     pub fn to_mut(&mut self) -> &mut [T] {
-        if let Storage::Shared(shared) = &self.0 {
-            *self = (**shared).as_ref().to_vec().into();
+        if !matches!(self.0, Storage::Own(_)) {
+            *self = self.to_vec().into();
         }
         match &mut self.0 {
             Storage::Own(own) => own,
-            Storage::Shared(_) => unreachable!("copied above"),
+            Storage::Shared(_) | Storage::OnDevice(_) => unreachable!("copied above"),
         }
     }
 
@@ -137,6 +183,13 @@ impl<T: Clone> Buffer<T> {
         match self.0 {
             Storage::Own(own) => own,
             Storage::Shared(shared) => (*shared).as_ref().to_vec(),
+            Storage::OnDevice(there) => match Arc::try_unwrap(there) {
+                Ok(mut there) => {
+                    there.here();
+                    there.here.take().unwrap_or_default()
+                }
+                Err(there) => there.here().to_vec(),
+            },
         }
     }
 }
@@ -148,6 +201,7 @@ impl<T> Deref for Buffer<T> {
         match &self.0 {
             Storage::Own(own) => own,
             Storage::Shared(shared) => (**shared).as_ref(),
+            Storage::OnDevice(there) => there.here(),
         }
     }
 }
@@ -157,6 +211,7 @@ impl<T: Clone> Clone for Buffer<T> {
         Buffer(match &self.0 {
             Storage::Own(own) => Storage::Own(own.clone()),
             Storage::Shared(shared) => Storage::Shared(shared.clone()),
+            Storage::OnDevice(there) => Storage::OnDevice(there.clone()),
         })
     }
 }
@@ -169,7 +224,10 @@ impl<T: PartialEq> PartialEq for Buffer<T> {
 
 impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
+        match self.resident() {
+            Some(array) => array.fmt(f),
+            None => (**self).fmt(f),
+        }
     }
 }
 
@@ -227,6 +285,53 @@ mod tests {
         buffer.to_mut()[0] = 9;
         assert_eq!(&buffer[..], [9, 2, 3, 4, 5]);
         assert_eq!(&Buffer::<u32>::map(&file, 4, 5).unwrap()[..], [1, 2, 3, 4, 5]);
+    }
+
+    /// An array elsewhere that counts how often it is fetched, and may be lost.
+    #[derive(Debug)]
+    struct Elsewhere {
+        fetched: std::sync::atomic::AtomicUsize,
+        is_lost: bool,
+    }
+
+    impl ResidentArray<u32> for Elsewhere {
+        fn len(&self) -> usize {
+            3
+        }
+        fn survey(&self) -> crate::device::Survey<u32> {
+            crate::device::Survey { nonzeros: 3, not_finite: None }
+        }
+        fn fetch(&self) -> Result<Vec<u32>> {
+            self.fetched.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            match self.is_lost {
+                false => Ok(vec![4, 5, 6]),
+                true => Err(Error::Device { device: "there".into(), problem: "lost".into() }),
+            }
+        }
+        fn as_any(&self) -> &dyn std::any::Any {
+            self
+        }
+    }
+
+    #[test]
+    fn an_array_on_a_device_is_fetched_once_and_only_if_it_is_read() {
+        let there = Arc::new(Elsewhere { fetched: 0.into(), is_lost: false });
+        let fetched = || there.fetched.load(std::sync::atomic::Ordering::Relaxed);
+        let mut buffer = Buffer::on_device(there.clone());
+        let clone = buffer.clone();
+        assert_eq!((buffer.len(), buffer.resident().is_some(), fetched()), (3, true, 0));
+        assert_eq!((&buffer[..], clone[2], fetched()), (&[4, 5, 6][..], 6, 1));
+        buffer.to_mut()[0] = 9;
+        assert_eq!((buffer.into_vec(), clone.into_vec()), (vec![9, 5, 6], vec![4, 5, 6]));
+        assert_eq!(fetched(), 1);
+    }
+
+    #[test]
+    fn an_array_that_is_lost_ends_the_work_with_its_error() {
+        let lost = Buffer::on_device(Arc::new(Elsewhere { fetched: 0.into(), is_lost: true }));
+        let read = || rayon::join(|| lost[0], || 0).0;
+        let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_err();
+        assert!(matches!(*payload.downcast::<Error>().unwrap(), Error::Device { .. }));
     }
 
     #[test]

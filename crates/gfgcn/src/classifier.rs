@@ -96,13 +96,18 @@ impl Classifier {
             let (ridge, supervision) = (self.ridge.on(lesson.kind()), Supervision::of(lesson)?);
             let (train, columns) = (supervision.train.len(), driver.columns(0));
             let targets = supervision.targets.matrix().cols();
-            let work = driver.work(ridge.operations(train, columns, targets));
-            context.place(work, |context| {
+            let work = driver.work_with(ridge.operations(train, columns, targets));
+            let learn = |context: &Context| {
                 let filtered = match ridge.leaves_rows_where_they_are() {
                     true => driver.run_where_it_is(0..1, context)?.remove(0),
                     false => driver.run(0..1, context)?.remove(0),
                 };
                 self.learn(dataset, &supervision, &filtered, context)
+            };
+            context.place(work, |context| match context.device() {
+                None => learn(context),
+                // The processor, which is idle, computes meanwhile what the model will need.
+                Some(_) => rayon::join(|| learn(context), || dataset.fingerprint()).0,
             })
         })
     }

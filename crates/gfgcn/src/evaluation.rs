@@ -126,7 +126,7 @@ impl Evaluation {
             let supervisions = lessons.into_iter().map(Supervision::of).collect::<Result<_>>()?;
             let ridge = self.ridge.on(dataset.targets().kind());
             let budget = FILTERED_BYTES.min(context.memory().free() / 2);
-            let work = driver.work(self.operations(&driver, dataset));
+            let work = driver.work_with(self.operations(&driver, dataset));
             let run = Run { evaluation: self, ridge, dataset, driver, supervisions };
             context.place(work, |context| run.all(budget, context))
         })

@@ -4,6 +4,9 @@ use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SparseMatrix};
 use rayon::prelude::*;
 
+/// Entries that a thread looks at, at least.
+const MANY: usize = 1 << 16;
+
 /// Node features X, one row per node: finite `f32` values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Features {
@@ -17,8 +20,16 @@ impl Features {
     /// Dense features; refuses NaN and infinite values, naming the row and column.
     pub fn dense(matrix: Matrix<f32>) -> Result<Self> {
         check_columns(matrix.cols())?;
-        match matrix.as_slice().iter().position(|v| !v.is_finite()) {
-            Some(k) => Err(not_finite(k / matrix.cols(), k % matrix.cols(), matrix.as_slice()[k])),
+        let wrong = match matrix.resident() {
+            Some(array) => array.survey().not_finite,
+            None => {
+                let values = matrix.as_slice();
+                let first = values.par_iter().with_min_len(MANY).position_first(|v| !v.is_finite());
+                first.map(|k| (k, values[k]))
+            }
+        };
+        match wrong {
+            Some((k, value)) => Err(not_finite(k / matrix.cols(), k % matrix.cols(), value)),
             None => Ok(Features::Dense(matrix)),
         }
     }
@@ -73,7 +84,10 @@ impl Features {
     /// The number of values other than zero.
     pub fn nonzeros(&self) -> usize {
         match self {
-            Features::Dense(m) => m.as_slice().iter().filter(|&&v| v != 0.0).count(),
+            Features::Dense(m) => match m.resident() {
+                Some(array) => array.survey().nonzeros,
+                None => m.as_slice().par_iter().with_min_len(MANY).filter(|&&v| v != 0.0).count(),
+            },
             Features::Sparse(m) => m.nnz(),
         }
     }

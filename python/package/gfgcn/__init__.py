@@ -14,6 +14,7 @@ whatever could say something about the nodes is solved so, and added up by how w
 
 from . import datasets
 from ._classifier import GradientFreeClassifier
+from ._devices import devices
 from ._evaluate import evaluate
 from ._explanation import Explanation
 from ._filter import GraphFilter
@@ -36,6 +37,7 @@ __all__ = [
     "Tuned",
     "__version__",
     "datasets",
+    "devices",
     "evaluate",
     "tune",
 ]

@@ -11,7 +11,7 @@ from . import _inputs
 from ._estimator import UNCHANGED
 from ._gfgcn import Dataset, forget, update
 from ._learner import Learner, node_numbers
-from ._settings import flag, threads
+from ._settings import Workers, flag
 from ._types import Array
 
 Self = TypeVar("Self", bound="Changeable")
@@ -69,7 +69,7 @@ class Changeable(Learner):
             given = _inputs.unpack(X, y, adjacency, directed)
             _check_classes(classes, self._learn(given, None, keep=True).targets)
             return self
-        workers, kind = threads(self.n_jobs), self._kind
+        workers, kind = Workers.of(self.n_jobs, self.device), self._kind
         if X is None and adjacency is None:
             given = _inputs.Given(None, y)
         else:
@@ -130,7 +130,7 @@ class Changeable(Learner):
         chosen = [name for name, value in given.items() if value is not None]
         if len(chosen) != 1:
             raise ValueError(f"forget needs one of labels_of, nodes and edges, but got {' and '.join(chosen) or 'none'}")
-        workers = threads(self.n_jobs)
+        workers = Workers.of(self.n_jobs, self.device)
         data, names, rows = self._data_of(X, adjacency, directed)
         gone = None
         forgotten: Any
@@ -172,7 +172,7 @@ class Changeable(Learner):
         """What was passed, or the training graph."""
         if X is not None or adjacency is not None:
             checked = self._other_data(X, adjacency, directed, new_features)
-            return Data(checked.dataset(threads(self.n_jobs), keep=True), checked.graph.nodes, checked.rows)
+            return Data(checked.dataset(Workers.of(self.n_jobs, self.device), keep=True), checked.graph.nodes, checked.rows)
         if self._data is None:
             raise ValueError(
                 "the training graph is not part of a model that was not fitted with keep_training=True, nor of a loaded or pickled "

@@ -10,7 +10,7 @@ from . import _inputs
 from ._estimator import UNCHANGED
 from ._explaining import Explainable
 from ._gfgcn import Model, smoothed_sets
-from ._settings import number, threads
+from ._settings import Workers, number
 from ._types import Array
 
 
@@ -62,7 +62,10 @@ class GradientFreeClassifier(Explainable):
         "roc_auc", "average_precision".
     keep_training : bool
         Whether what ``partial_fit`` and ``forget`` need is kept: the labels and the filtered features of all nodes, which a file of
-        the model then holds, too; and the training graph, until it is pickled.
+        the model then holds, too; and the training graph, until it is pickled. Such a model is computed on the processor.
+    device : str, optional
+        Where to compute: "auto" (a GPU where one is there and pays, or where X is on it already), "cpu", "cuda" or "cuda:N";
+        None for what the variable GFGCN_DEVICE says, or "auto". ``gfgcn.devices()`` lists what there is.
 
     Attributes
     ----------
@@ -110,6 +113,7 @@ class GradientFreeClassifier(Explainable):
         class_weight: str | dict[Any, float] | None = None,
         scoring: str | None = None,
         keep_training: bool = False,
+        device: str | None = None,
     ) -> None:
         self.filter = filter
         self.depth = depth
@@ -125,6 +129,7 @@ class GradientFreeClassifier(Explainable):
         self.class_weight = class_weight
         self.scoring = scoring
         self.keep_training = keep_training
+        self.device = device
 
     def fit(
         self, X: Any, y: Any = None, adjacency: Any = None, *, directed: bool | None = None, validation: Any = None
@@ -138,6 +143,7 @@ class GradientFreeClassifier(Explainable):
             not ``edge_attr``), its ``HeteroData`` with nodes of one type, or a dataset of ``gfgcn.datasets``, which hold
             everything; of those only the labels in ``train_mask`` are used. A C-ordered float32 array is read where it is: no
             other thread may write to it while this runs. It cannot be resized meanwhile, not even with ``refcheck=False``.
+            An array of PyTorch's or CuPy's that is on a GPU is used there, unless ``device`` says otherwise.
         y : array (nodes,), or dict from node to label
             Classes of any type; -1, NaN and None stand for unlabelled. Or a matrix (nodes, labels) of 0 and 1, for any
             number of labels per node; rows of -1 or NaN stand for unlabelled.
@@ -310,7 +316,7 @@ class GradientFreeClassifier(Explainable):
             scores = self._predicted(X, adjacency, directed).scores
             return self._by_class(self._model.sets(scores, coverage))
         self._check_is_fitted()
-        workers = threads(self.n_jobs)
+        workers = Workers.of(self.n_jobs, self.device)
         data = self._data_of(X, adjacency, directed).dataset
         return self._by_class(smoothed_sets(self._model, data, coverage, smooth, workers))
 

@@ -7,7 +7,7 @@ from typing import Any, Sequence
 from . import _inputs
 from ._gfgcn import evaluate as _evaluate
 from ._results import Results
-from ._settings import design_settings, flag, ridge_settings, scoring_settings, text, threads, whole
+from ._settings import Workers, design_settings, flag, ridge_settings, scoring_settings, text, whole
 from ._types import Array
 
 
@@ -37,6 +37,7 @@ def evaluate(
     largest_component: bool | None = None,
     calibration: bool = False,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Results:
     """Measures models on test nodes over many splits, as ``gfgcn evaluate`` does.
 
@@ -53,7 +54,7 @@ def evaluate(
         Another name for the same.
     depths
         How far the filters reach.
-    tau, time, kernel, lam, normalization, row_normalize, fit_intercept, class_weight, scoring, n_jobs
+    tau, time, kernel, lam, normalization, row_normalize, fit_intercept, class_weight, scoring, n_jobs, device
         As of :class:`GradientFreeClassifier`. "auto" chooses the first four and row_normalize by itself.
     splits, ratio, seed
         How many random splits, their shares of training, validation and test nodes in each class, and the seed of the
@@ -98,7 +99,7 @@ def evaluate(
     meant = scoring_settings(scoring)
     checked = _inputs.check(given, "values" if flag("values", values) else "classes", hints=True)
     objective = {"metric": meant.metric, "class_weight": _inputs.class_weights(class_weight, checked.targets)}
-    workers = threads(n_jobs)
+    workers = Workers.of(n_jobs, device)
     data = checked.dataset(workers)
     random = _random(splits, ratio, seed)  # checked even where a split is given
     largest_component = split is None if largest_component is None else flag("largest_component", largest_component)

@@ -13,7 +13,7 @@ from ._explanation import Explanation
 from ._gfgcn import audit, explain, influence
 from ._learner import node_numbers
 from ._results import Results
-from ._settings import flag, threads
+from ._settings import Workers, flag
 
 
 class Explainable(Changeable):
@@ -43,7 +43,7 @@ class Explainable(Changeable):
         True
         """
         self._check_is_fitted()
-        workers = threads(self.n_jobs)
+        workers = Workers.of(self.n_jobs, self.device)
         data, names, rows = self._data_of(X, adjacency, directed)
         several = isinstance(node, (list, np.ndarray))
         numbers = node_numbers(node if several else [node], names, rows)
@@ -83,7 +83,7 @@ class Explainable(Changeable):
         """
         self._check_is_fitted()
         data, names, _ = self._data_of(X, adjacency, directed)
-        found = influence(self._model, data, threads(self.n_jobs))
+        found = influence(self._model, data, Workers.of(self.n_jobs, self.device))
         if found is None:
             raise ValueError(
                 "which labelled nodes a score comes from is known of a model that was fitted with keep_training=True, and of one "
@@ -114,7 +114,7 @@ class Explainable(Changeable):
         3
         """
         lesson = self._lesson(_inputs.unpack(X, y, adjacency, directed), validation)
-        workers, checked = threads(self.n_jobs), lesson.checked
+        workers, checked = Workers.of(self.n_jobs, self.device), lesson.checked
         how: Any = lesson.plain
         if how is None:
             how = (self.normalization, flag("fit_intercept", getattr(self, "fit_intercept", False)))

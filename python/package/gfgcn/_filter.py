@@ -12,8 +12,9 @@ from . import _inputs
 from ._estimator import UNCHANGED, Estimator
 from ._gfgcn import Dataset, check
 from ._gfgcn import filter as apply
+from ._inputs.arrays import OnGpu, array
 from ._inputs.tables import Features
-from ._settings import design_settings, threads
+from ._settings import Workers, design_settings
 from ._types import Array
 
 
@@ -29,7 +30,7 @@ class GraphFilter(Estimator):
 
     Parameters
     ----------
-    filter, depth, tau, time, normalization, row_normalize, n_jobs
+    filter, depth, tau, time, normalization, row_normalize, n_jobs, device
         As of :class:`GradientFreeClassifier`.
     adjacency : graph, optional
         The graph that ``transform`` filters over if it is given none. In a pipeline this is where it belongs: every
@@ -55,6 +56,7 @@ class GraphFilter(Estimator):
         row_normalize: bool = False,
         adjacency: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.filter = filter
         self.depth = depth
@@ -64,6 +66,7 @@ class GraphFilter(Estimator):
         self.row_normalize = row_normalize
         self.adjacency = adjacency
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(self, X: Any, y: Any = None, adjacency: Any = None) -> GraphFilter:
         """Checks data and parameters, and remembers the number of features and the graph; there is nothing to learn."""
@@ -72,19 +75,22 @@ class GraphFilter(Estimator):
         return self
 
     def transform(self, X: Any, adjacency: Any = None) -> Any:
-        """F: (nodes, features), an array of float32 unless ``set_output`` says otherwise."""
+        """F: (nodes, features), an array of float32 unless ``set_output`` says otherwise.
+
+        Where X is an array of PyTorch's or CuPy's on a GPU, F is one, too, on the same GPU; unless ``device`` is "cpu".
+        """
         self._check_is_fitted()
         standing = self.adjacency if self._graph is None else self._graph
         given = self._data(X, adjacency, standing)
         self._check_features(given.table.columns, given.table.names)
-        return self._dressed(self._apply(given), X)
+        return self._dressed(self._apply(given), given.table, X)
 
     def fit_transform(self, X: Any, y: Any = None, adjacency: Any = None) -> Any:
         """``fit`` and ``transform`` in one."""
         given = self._data(X, adjacency, self.adjacency)
         filtered = self._apply(given)
         self._remember(given, adjacency)
-        return self._dressed(filtered, X)
+        return self._dressed(filtered, given.table, X)
 
     def _data(self, X: Any, adjacency: Any, standing: Any) -> _Data:
         """What is filtered: over the graph that comes with it, or else over the one that stands."""
@@ -92,7 +98,7 @@ class GraphFilter(Estimator):
         if given.adjacency is None:
             given.adjacency = standing
         checked = _inputs.check(given)
-        return _Data(checked.table, checked.dataset(threads(self.n_jobs)))
+        return _Data(checked.table, checked.dataset(Workers.of(self.n_jobs, self.device)))
 
     def _remember(self, given: _Data, adjacency: Any) -> None:
         self._remember_features(given.table.columns, given.table.names)
@@ -103,8 +109,8 @@ class GraphFilter(Estimator):
             self.filter, self.depth, self.tau, self.time, self.normalization, self.row_normalize
         )
 
-    def _apply(self, given: _Data) -> Array:
-        return apply(given.dataset, self._design(), threads(self.n_jobs))
+    def _apply(self, given: _Data) -> Any:
+        return apply(given.dataset, self._design(), Workers.of(self.n_jobs, self.device))
 
     _routed = {"fit": ("adjacency",), "transform": ("adjacency",)}
 
@@ -124,14 +130,17 @@ class GraphFilter(Estimator):
             self._output = transform
         return self
 
-    def _dressed(self, filtered: Array, X: Any) -> Any:
+    def _dressed(self, filtered: Any, table: Features, X: Any) -> Any:
         """In the form that was asked for here, or of all of scikit-learn."""
         form = getattr(self, "_output", None)
         sklearn = sys.modules.get("sklearn")
         if form is None and sklearn is not None:
             form = sklearn.get_config()["transform_output"]
+        if isinstance(table.table, OnGpu) and Workers.of(self.n_jobs, self.device).device != "cpu":
+            filtered = table.table.alike(filtered)
         if form not in ("pandas", "polars"):
             return filtered
+        filtered = array(filtered)
         columns = list(self.get_feature_names_out())
         if form == "polars":
             return import_module("polars").DataFrame(filtered, schema=columns)

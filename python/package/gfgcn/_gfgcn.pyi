@@ -41,7 +41,7 @@ class Dataset:
         feature_names: list[str] | None = None,
         node_ids: list[str] | None = None,
         keep: bool = False,
-        threads: int = 0,
+        workers: tuple[int, str] = ...,
     ) -> Dataset: ...
     @staticmethod
     def open(
@@ -80,9 +80,23 @@ class Dataset:
     def features(self) -> Any: ...
 
 @final
+class DeviceArray:
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+@final
 class Model:
     def predict(
-        self, dataset: Dataset, nodes: NDArray[np.int64] | None = None, threads: int = 0
+        self, dataset: Dataset, nodes: NDArray[np.int64] | None = None, workers: tuple[int, str] = ...
     ) -> _Predicted: ...
     @property
     def keeps_training(self) -> bool: ...
@@ -122,17 +136,17 @@ def fit(
     train: NDArray[np.int64],
     validation: NDArray[np.int64],
     keep: bool = False,
-    threads: int = 0,
+    workers: tuple[int, str] = ...,
 ) -> tuple[Model, _Predicted]: ...
 def update(
-    model: Model, dataset: Dataset, targets: tuple[Any, list[str]] | None = None, threads: int = 0
+    model: Model, dataset: Dataset, targets: tuple[Any, list[str]] | None = None, workers: tuple[int, str] = ...
 ) -> tuple[Model, Dataset, dict[str, Any]]: ...
 def forget(
     model: Model,
     dataset: Dataset,
     forgotten: tuple[NDArray[np.int64], bool] | NDArray[np.int64],
     verify: bool = True,
-    threads: int = 0,
+    workers: tuple[int, str] = ...,
 ) -> tuple[tuple[Model, Dataset, dict[str, Any]], str]: ...
 def search(
     dataset: Dataset,
@@ -141,24 +155,30 @@ def search(
     objective: dict[str, Any],
     train: NDArray[np.int64],
     keep: bool = False,
-    threads: int = 0,
+    workers: tuple[int, str] = ...,
 ) -> tuple[Model, _Predicted, dict[str, Any]]: ...
 def smoothed_sets(
-    model: Model, dataset: Dataset, coverage: float, share: float, threads: int = 0
+    model: Model, dataset: Dataset, coverage: float, share: float, workers: tuple[int, str] = ...
 ) -> NDArray[np.bool_]: ...
 def explain(
-    model: Model, dataset: Dataset, nodes: NDArray[np.int64], class_: int | None = None, threads: int = 0
+    model: Model, dataset: Dataset, nodes: NDArray[np.int64], class_: int | None = None, workers: tuple[int, str] = ...
 ) -> dict[str, Any]: ...
-def influence(model: Model, dataset: Dataset, threads: int = 0) -> list[tuple[int, float]] | None: ...
+def influence(model: Model, dataset: Dataset, workers: tuple[int, str] = ...) -> list[tuple[int, float]] | None: ...
 def audit(
     dataset: Dataset,
     how: tuple[Any, Any],
     objective: dict[str, Any],
     train: NDArray[np.int64],
     validation: NDArray[np.int64],
-    threads: int = 0,
+    workers: tuple[int, str] = ...,
 ) -> tuple[list[tuple[Any, ...]], list[str]]: ...
-def filter(dataset: Dataset, design: dict[str, Any] | str, threads: int = 0) -> NDArray[np.float32]: ...
+def filter(
+    dataset: Dataset, design: dict[str, Any] | str, workers: tuple[int, str] = ...
+) -> NDArray[np.float32] | DeviceArray: ...
+def settled(device: str | None = None) -> str: ...
+def devices() -> list[dict[str, Any]]: ...
+def look_for_libraries(packages: Sequence[str]) -> None: ...
+def trouble_with_gpu(number: int) -> str | None: ...
 def evaluate(
     dataset: Dataset,
     designs: Sequence[dict[str, Any] | str | None],
@@ -169,5 +189,5 @@ def evaluate(
     given: list[NDArray[np.int64]] | None,
     largest_component: bool,
     calibrates: bool,
-    threads: int = 0,
+    workers: tuple[int, str] = ...,
 ) -> list[dict[str, Any]]: ...

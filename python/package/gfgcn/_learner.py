@@ -12,7 +12,7 @@ from . import _inputs
 from ._estimator import UNCHANGED, Estimator, not_fitted_error, warn
 from ._gfgcn import Dataset, Model, fit, search
 from ._results import Results
-from ._settings import PLAIN, USUAL_METRIC, Plain, Scoring, flag, plain_settings, scoring_settings, threads
+from ._settings import PLAIN, USUAL_METRIC, Plain, Scoring, Workers, flag, plain_settings, scoring_settings
 from ._types import Array
 
 Self = TypeVar("Self", bound="Learner")
@@ -101,6 +101,7 @@ class Learner(Estimator):
     # Beside those of the regressor, which every learner has.
     scoring: str | None
     n_jobs: int | None
+    device: str | None
     lam: str | float | None
     keep_training: bool
     normalization: str
@@ -111,7 +112,7 @@ class Learner(Estimator):
         checked, plain, scoring, objective, train, chooses = lesson
         params = self.get_params()
         keep = flag("keep_training", self.keep_training) if keep is None else keep
-        workers = threads(self.n_jobs)
+        workers = Workers.of(self.n_jobs, self.device)
         data = checked.dataset(workers, keep)
         found = None
         if plain is None:
@@ -141,7 +142,7 @@ class Learner(Estimator):
     def _of_training_graph(self) -> Predicted | None:
         """What is predicted of the training graph, when it is first asked for after a change; None where it is not known."""
         if self._training_graph is None and self._data is not None:
-            decoded, scores, _ = self._model.predict(self._data, None, threads(self.n_jobs))
+            decoded, scores, _ = self._model.predict(self._data, None, Workers.of(self.n_jobs, self.device))
             self._training_graph = Predicted(decoded, scores, self._names)
         return self._training_graph
 
@@ -187,7 +188,7 @@ class Learner(Estimator):
     def _predicted(self, X: Any, adjacency: Any, directed: Any, nodes: Any = None) -> Predicted:
         """Of the training graph, or of another one; of every node, or of some."""
         self._check_is_fitted()
-        workers = threads(self.n_jobs)
+        workers = Workers.of(self.n_jobs, self.device)
         if X is None and adjacency is None:
             if nodes is not None and self._training_graph is None and self._data is not None:
                 return self._few(self._data, nodes, self._names, self._graph_had[2] or 0)
@@ -207,7 +208,7 @@ class Learner(Estimator):
     def _few(self, data: Dataset, nodes: Any, names: list[Any] | None, rows: int) -> Predicted:
         """Of some nodes, at the cost of what is around them."""
         asked = node_numbers(nodes, names, rows)
-        decoded, scores, _ = self._model.predict(data, asked, threads(self.n_jobs))
+        decoded, scores, _ = self._model.predict(data, asked, Workers.of(self.n_jobs, self.device))
         return Predicted(decoded, scores, [int(k) if names is None else names[k] for k in asked])
 
     def _other_data(self, X: Any, adjacency: Any, directed: Any, new_features: bool = False) -> _inputs.Checked:
@@ -301,7 +302,7 @@ class Learner(Estimator):
         """Reads a model, also one of the command line's.
 
         Classes are what the file calls them: integers if all names are whole numbers in increasing order, text otherwise.
-        ``n_jobs``, and whatever parameters of the model are the default, are not set; of a sum that was searched for
+        ``n_jobs``, ``device``, and whatever parameters of the model are the default, are not set; of a sum that was searched for
         no parameter is.
         """
         model = Model.load(path)

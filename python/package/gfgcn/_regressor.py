@@ -25,7 +25,7 @@ class GradientFreeRegressor(Explainable):
         As of :class:`GradientFreeClassifier`.
     scoring : str, optional
         The metric by which everything is chosen: "r2" (default) or "neg_mean_absolute_error".
-    keep_training : bool
+    keep_training, device
         As of :class:`GradientFreeClassifier`.
 
     Attributes
@@ -65,6 +65,7 @@ class GradientFreeRegressor(Explainable):
         design: str = "auto",
         scoring: str | None = None,
         keep_training: bool = False,
+        device: str | None = None,
     ) -> None:
         self.filter = filter
         self.depth = depth
@@ -78,6 +79,7 @@ class GradientFreeRegressor(Explainable):
         self.design = design
         self.scoring = scoring
         self.keep_training = keep_training
+        self.device = device
 
     def fit(
         self, X: Any, y: Any = None, adjacency: Any = None, *, directed: bool | None = None, validation: Any = None

@@ -7,6 +7,8 @@ import operator
 import os
 from typing import Any, NamedTuple
 
+from ._gfgcn import settled
+
 # The model that is meant where something is said about it, but not all.
 PLAIN = {
     "filter": "ssgc",
@@ -96,7 +98,19 @@ def ridge_settings(kernel: Any, lam: Any, fit_intercept: Any) -> dict[str, Any]:
     }
 
 
-def threads(n_jobs: Any) -> int:
+class Workers(NamedTuple):
+    """What work runs on: so many threads, 0 for as many as there are cores, and "auto", "cpu" or "cuda:N"."""
+
+    threads: int
+    device: str
+
+    @classmethod
+    def of(cls, n_jobs: Any, device: Any) -> Workers:
+        """``n_jobs`` and ``device``, checked; where no device is named, that of the variable GFGCN_DEVICE, or "auto"."""
+        return cls(_threads(n_jobs), settled(None if device is None else text("device", device)))
+
+
+def _threads(n_jobs: Any) -> int:
     """``n_jobs`` as joblib counts, but None means all cores; 0 is as many as there are. More than a machine can use would
     only take time to start."""
     if n_jobs is None:

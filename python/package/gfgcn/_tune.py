@@ -88,6 +88,7 @@ def tune(
     class_weight: str | dict[Any, float] | None = None,
     scoring: str | None = None,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Tuned:
     """Chooses what is computed from the graph, every λ and how much each part counts, by exact leave-one-out on the labels.
 
@@ -111,7 +112,7 @@ def tune(
     if flag("values", values):
         if class_weight is not None or flag("fit_intercept", fit_intercept):
             raise ValueError("class_weight and fit_intercept are for classes; values have neither to be said")
-        model = GradientFreeRegressor(normalization=normalization, scoring=scoring, n_jobs=n_jobs)
+        model = GradientFreeRegressor(normalization=normalization, scoring=scoring, n_jobs=n_jobs, device=device)
     else:
         model = GradientFreeClassifier(
             normalization=normalization,
@@ -119,6 +120,7 @@ def tune(
             class_weight=class_weight,
             scoring=scoring,
             n_jobs=n_jobs,
+            device=device,
         )
     checked = model._learn(given, None)
     _warn_of_single_nodes(checked)

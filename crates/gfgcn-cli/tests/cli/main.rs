@@ -3,6 +3,8 @@
 mod collections;
 mod data;
 mod device;
+#[cfg(target_os = "linux")]
+mod drivers;
 #[cfg(unix)]
 mod edges;
 mod evaluate;

@@ -88,7 +88,7 @@ impl Calibration {
     /// If the work is cancelled.
     pub(crate) fn new(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Result<Self> {
         let finite = |&node: &usize| left_out.row(node).iter().all(|score| score.is_finite());
-        let usable: Vec<usize> = (0..left_out.rows()).filter(finite).collect();
+        let usable: Vec<usize> = (0..left_out.rows()).into_par_iter().filter(finite).collect();
         if usable.len() < left_out.rows() {
             return Calibration::of_all(
                 &truth.part(&usable),

@@ -30,16 +30,18 @@ pub type OpenDevice = dyn Fn() -> Result<Arc<dyn Device>> + Send + Sync;
 
 /// Where work runs: on the processor, on a device, or on a device where that pays.
 ///
-/// A device that was asked for must be there, and its failures are errors. One that is only used where it pays is opened when
-/// the first worthwhile work comes; where that fails, or the device fails later, the work is done by the processor, and
+/// A device that was asked for must be there, and its failures are errors. One that nobody asked for is opened when the first
+/// work comes that is for it; where that fails, or the device fails later, the work is done by the processor, and
 /// [`Placement::trouble`] says why.
 #[derive(Clone, Default)]
 pub struct Placement(Option<Arc<Shared>>);
 
 struct Shared {
     open: Box<OpenDevice>,
-    /// Used for whatever it can do, and only there.
+    /// Used for whatever it can do, not only where that pays.
     always: bool,
+    /// Asked for: the processor does not do its work.
+    required: bool,
     opened: OnceLock<Option<Arc<dyn Device>>>,
     trouble: Mutex<Option<String>>,
 }
@@ -48,14 +50,27 @@ impl Placement {
     /// Everything that a device can do runs there.
     pub fn on(device: Arc<dyn Device>) -> Self {
         let opened = OnceLock::from(Some(device.clone()));
-        let open: Box<OpenDevice> = Box::new(move || Ok(device.clone()));
-        Placement(Some(Arc::new(Shared { open, always: true, opened, trouble: Mutex::default() })))
+        Placement::new(Box::new(move || Ok(device.clone())), opened, true, true)
     }
 
     /// Worthwhile work runs on a device, if it can be opened.
     pub fn where_it_pays(open: Box<OpenDevice>) -> Self {
-        let opened = OnceLock::new();
-        Placement(Some(Arc::new(Shared { open, always: false, opened, trouble: Mutex::default() })))
+        Placement::new(open, OnceLock::new(), false, false)
+    }
+
+    /// All work runs on a device that has the data already, if it can be opened.
+    pub fn where_the_data_are(open: Box<OpenDevice>) -> Self {
+        Placement::new(open, OnceLock::new(), true, false)
+    }
+
+    fn new(
+        open: Box<OpenDevice>,
+        opened: OnceLock<Option<Arc<dyn Device>>>,
+        always: bool,
+        required: bool,
+    ) -> Self {
+        let trouble = Mutex::default();
+        Placement(Some(Arc::new(Shared { open, always, required, opened, trouble })))
     }
 
     /// Why a device was not used although the work was worth it, if that happened.
@@ -76,7 +91,7 @@ impl Placement {
     /// Whether the processor does what a device failed at.
     pub(super) fn falls_back(&self, error: &Error) -> bool {
         let falls_back = |shared: &Arc<Shared>| {
-            let falls_back = !shared.always && matches!(error, Error::Device { .. });
+            let falls_back = !shared.required && matches!(error, Error::Device { .. });
             if falls_back {
                 shared.note(error);
             }
@@ -100,7 +115,8 @@ impl fmt::Debug for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             None => f.write_str("Placement(processor)"),
-            Some(shared) if shared.always => write!(f, "Placement({:?})", shared.opened.get()),
+            Some(shared) if shared.required => write!(f, "Placement({:?})", shared.opened.get()),
+            Some(shared) if shared.always => f.write_str("Placement(where the data are)"),
             Some(_) => f.write_str("Placement(where it pays)"),
         }
     }
@@ -132,6 +148,8 @@ mod tests {
         let lost = Error::Device { device: "cuda:0".into(), problem: "it is gone".into() };
         let auto = Placement::where_it_pays(Box::new(|| unreachable!()));
         assert!(auto.falls_back(&lost) && auto.trouble().unwrap().contains("gone"));
+        let near = Placement::where_the_data_are(Box::new(|| unreachable!()));
+        assert!(near.falls_back(&lost));
         assert!(!Placement::default().falls_back(&lost));
         assert!(!auto.falls_back(&Error::Cancelled));
     }

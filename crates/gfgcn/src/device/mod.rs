@@ -56,19 +56,17 @@ pub struct Sums<'a> {
     pub scale: &'a [f64],
 }
 
-/// after ∘ p(W) (before ∘ B) for several polynomials p, where a product with W is one sum over neighbours, or two.
+/// outer ∘ p(W) (outer⁻¹ ∘ B) for several polynomials p, where a product with W is one sum over neighbours, or two.
 #[derive(Clone, Debug)]
 pub struct Operation<'a> {
-    /// Tells the sums of this operation from those of others in the same session.
+    /// Tells the sums and scales of this operation from those of others in the same session.
     pub key: usize,
     /// The way there, where a step is there and back.
     pub there: Option<Sums<'a>>,
     /// The sums of a product.
     pub sums: Sums<'a>,
-    /// What each node's row is multiplied by first.
-    pub before: Vec<f64>,
-    /// What each node's row is multiplied by in the end.
-    pub after: Vec<f64>,
+    /// What each node's row is multiplied by in the end, and its reciprocal by first.
+    pub outer: &'a [f64],
     /// The vectors that the polynomials are written in.
     pub basis: Basis,
     /// The coefficients of each polynomial.
@@ -86,8 +84,8 @@ pub struct DeviceInput<'a> {
 
 /// Graphs and features on a device, and what is computed from them.
 pub trait Session: Debug + Send + Sync {
-    /// The rows of some nodes of p(Â) X for each polynomial, in single precision, in the order of `nodes`. From the side of the
-    /// selectors, the operation is that of the transposed operator.
+    /// The rows of some nodes of p(Â) X for each polynomial, in single precision, in the order of `nodes`; of all nodes, if
+    /// none are named. From the side of the selectors, the operation is that of the transposed operator.
     ///
     /// # Errors
     /// As [`Device::session`].
@@ -96,7 +94,7 @@ pub trait Session: Debug + Send + Sync {
         operation: &Operation<'_>,
         input: DeviceInput<'_>,
         side: Side,
-        nodes: &[usize],
+        nodes: Option<&[usize]>,
         context: &Context,
     ) -> Result<Vec<Arc<dyn ResidentRows>>>;
 
@@ -126,6 +124,35 @@ pub trait ResidentRows: Debug + Send + Sync {
     fn fetch(&self) -> Result<Matrix<f32>>;
     /// For the device, which knows what is behind it.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// Numbers of somebody else's that are on a device: used there by a session of the same device, and fetched by whoever
+/// reads them here.
+pub trait ResidentArray<T>: Debug + Send + Sync {
+    /// The number of entries.
+    fn len(&self) -> usize;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// What has to be known about them wherever they are.
+    fn survey(&self) -> Survey<T>;
+    /// A copy in the machine's memory. Made without the threads that other work shares: they may be waiting for it.
+    ///
+    /// # Errors
+    /// As [`Device::session`].
+    fn fetch(&self) -> Result<Vec<T>>;
+    /// For the device, which knows what is behind it.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// What has to be known about features, without reading them here.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Survey<T> {
+    /// Entries that are not zero.
+    pub nonzeros: usize,
+    /// The position of the first entry that is NaN or infinite, and what it is.
+    pub not_finite: Option<(usize, T)>,
 }
 
 /// What a ridge system is made of.

@@ -42,12 +42,17 @@ impl Rows {
         Rows::Some { nodes, position }
     }
 
-    /// How many they are, where they are not all.
-    pub(crate) fn some(&self) -> Option<usize> {
+    /// The nodes, where they are not all.
+    pub(super) fn named(&self) -> Option<&[usize]> {
         match self {
             Rows::All => None,
-            Rows::Some { nodes, .. } => Some(nodes.len()),
+            Rows::Some { nodes, .. } => Some(nodes),
         }
+    }
+
+    /// How many they are, where they are not all.
+    pub(crate) fn some(&self) -> Option<usize> {
+        self.named().map(<[usize]>::len)
     }
 
     /// The row of a node among those that were kept.
@@ -99,7 +104,10 @@ impl Filtered {
     }
 
     /// The rows in the machine's memory, wherever they were computed.
-    pub(super) fn fetched(self) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If the device that has them fails.
+    pub fn fetched(self) -> Result<Self> {
         let Held::OnDevice(channels) = &self.held else { return Ok(self) };
         let fetch = |(channel, scale): &(Arc<dyn ResidentRows>, f64)| {
             Ok((Arc::new(Propagated::whole(channel.fetch()?)), *scale))
@@ -108,7 +116,7 @@ impl Filtered {
     }
 
     /// The channels, each with what its values are multiplied by, if they are on a device.
-    pub(crate) fn resident(&self) -> Option<&[(Arc<dyn ResidentRows>, f64)]> {
+    pub fn resident(&self) -> Option<&[(Arc<dyn ResidentRows>, f64)]> {
         match &self.held {
             Held::OnDevice(channels) => Some(channels),
             Held::Here(_) => None,

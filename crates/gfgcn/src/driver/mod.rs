@@ -64,6 +64,8 @@ pub struct Driver<'d> {
     score_columns: usize,
     /// What was sent to a device, once one is used.
     session: OnceLock<Arc<dyn Session>>,
+    /// What rows are scaled by there, of each operator and its transpose.
+    outer_scales: Vec<[OnceLock<Vec<f64>>; 2]>,
 }
 
 /// What some channels filter.
@@ -144,7 +146,9 @@ impl<'d> Driver<'d> {
             tolerance: designs.first().map_or_else(Tolerance::default, |design| design.tolerance),
             score_columns,
             session: OnceLock::new(),
+            outer_scales: Vec::new(),
         };
+        driver.outer_scales.resize_with(driver.operators.len(), Default::default);
         let lower = |design: &Design| {
             let channels = design.channels().iter();
             let lowered = channels.map(|channel| driver.lowered(channel, design.tolerance));
@@ -236,12 +240,12 @@ impl<'d> Driver<'d> {
         self.run_where_it_is(pass, context)?.into_iter().map(Filtered::fetched).collect()
     }
 
-    /// As [`Driver::run`], with rows left on the device of the context, if it has one.
-    pub(crate) fn run_where_it_is(
-        &self,
-        pass: Range<usize>,
-        context: &Context,
-    ) -> Result<Vec<Filtered>> {
+    /// As [`Driver::run`], with rows left on the device of the context, if it has one: [`Filtered::resident`] has them, and
+    /// nothing else can be asked of them.
+    ///
+    /// # Errors
+    /// As [`Driver::run`].
+    pub fn run_where_it_is(&self, pass: Range<usize>, context: &Context) -> Result<Vec<Filtered>> {
         let designs = &self.designs[pass.clone()];
         if let Some(session) = self.session(context)? {
             let rows = self.by_channel(pass, |group, filters| {
@@ -293,25 +297,21 @@ impl<'d> Driver<'d> {
         filters: &[Series],
         context: &Context,
     ) -> Result<Vec<Propagated<f32>>> {
-        let propagator = &self.operators[group.operator].1;
+        let propagator = self.prepared(group);
         let features = self.inputs[group.input].rows.as_ref();
-        let all: Vec<usize>;
-        let nodes = match &*self.rows {
-            Rows::Some { nodes, .. } => nodes,
-            Rows::All => {
-                all = (0..self.nodes).collect();
-                &all
-            }
+        let nodes = match self.rows.named() {
+            Some(nodes) => Cow::Borrowed(nodes),
+            None => Cow::Owned(self.every_node()),
         };
         match group.side {
             Side::Features => {
                 let sink = Slabs::<f32>::new(self.nodes, nodes.len(), features.cols());
-                propagate(context, propagator, false, filters, features, nodes, &sink)?;
+                propagate(context, propagator, false, filters, features, &nodes, &sink)?;
                 Ok(sink.finish(filters.len()))
             }
             Side::Selectors => {
-                let selectors = Selectors::new(nodes, self.nodes);
-                let everywhere: Vec<usize> = (0..self.nodes).collect();
+                let selectors = Selectors::new(&nodes, self.nodes);
+                let everywhere = self.every_node();
                 let sink = TimesFeatures::new(features);
                 propagate(context, propagator, true, filters, &selectors, &everywhere, &sink)?;
                 Ok(sink.finish(filters.len()))
@@ -339,7 +339,6 @@ impl<'d> Driver<'d> {
         let weights = Matrix::side_by_side(weights);
         let channels = &self.designs[design];
         assert_eq!(weights.rows(), self.columns(design), "one row per column of the design");
-        let nodes: Vec<usize> = (0..self.nodes).collect();
         let session = self.session(context)?;
         let mut total: Option<Matrix<f64>> = None;
         let mut first = 0;
@@ -356,9 +355,9 @@ impl<'d> Driver<'d> {
             let mut scores = match session {
                 Some(session) => self.scores_on(session.as_ref(), channel, &own, context)?,
                 None => {
-                    let columns = input.times(&own);
+                    let (columns, nodes) = (input.times(&own), self.every_node());
                     let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());
-                    let propagator = &self.operators[channel.operator].1;
+                    let propagator = self.prepared(channel);
                     let filters = std::slice::from_ref(&channel.series);
                     propagate(context, propagator, false, filters, &columns, &nodes, &sink)?;
                     sink.finish(1).remove(0).to_native()
@@ -374,6 +373,17 @@ impl<'d> Driver<'d> {
             });
         }
         Ok(total.expect("a design has a channel"))
+    }
+
+    /// The operator of a channel, for the processor.
+    fn prepared(&self, channel: &LoweredChannel) -> &Propagator<'d> {
+        let propagator = &self.operators[channel.operator].1;
+        propagator.prepare();
+        propagator
+    }
+
+    fn every_node(&self) -> Vec<usize> {
+        (0..self.nodes).collect()
     }
 
     /// The number of columns of a design's filtered features.

@@ -19,8 +19,13 @@ impl Driver<'_> {
         Ok(self.session.get())
     }
 
-    /// What filtering all designs and scoring every node move, beside systems of so many operations.
-    pub(crate) fn work(&self, operations: f64) -> Work {
+    /// What filtering all designs and scoring every node move.
+    pub fn work(&self) -> Work {
+        self.work_with(0.0)
+    }
+
+    /// The same beside systems of so many operations.
+    pub(crate) fn work_with(&self, operations: f64) -> Work {
         Work { bytes: (self.cost(u64::MAX).bytes + self.scored_bytes()) as f64, operations }
     }
 
@@ -42,15 +47,7 @@ impl Driver<'_> {
         context: &Context,
     ) -> Result<Vec<Arc<dyn ResidentRows>>> {
         let operation = self.operation(group, group.side == Side::Selectors, filters);
-        let all: Vec<usize>;
-        let nodes = match &*self.rows {
-            super::Rows::Some { nodes, .. } => nodes,
-            super::Rows::All => {
-                all = (0..self.nodes).collect();
-                &all
-            }
-        };
-        session.filter(&operation, self.input(group), group.side, nodes, context)
+        session.filter(&operation, self.input(group), group.side, self.rows.named(), context)
     }
 
     /// p(Â)(X W) of one channel on a device.
@@ -77,13 +74,12 @@ impl Driver<'_> {
     ) -> Operation<'a> {
         let propagator = &self.operators[channel.operator].1;
         let (there, sums) = propagator.sums(transposed);
-        let after = propagator.outer_scales(transposed);
+        let outer = &self.outer_scales[channel.operator][usize::from(transposed)];
         Operation {
             key: 2 * channel.operator + usize::from(transposed),
             there,
             sums,
-            before: after.iter().map(|scale| scale.recip()).collect(),
-            after,
+            outer: outer.get_or_init(|| propagator.outer_scales(transposed)),
             basis: filters.first().map_or_else(Basis::default, Series::basis),
             polynomials: filters.iter().map(Series::coefficients).collect(),
         }

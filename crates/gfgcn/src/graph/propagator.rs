@@ -23,6 +23,7 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// The operator Â of a graph.
 #[derive(Clone, Debug)]
@@ -33,8 +34,10 @@ pub(crate) struct Propagator<'g> {
     matrix: Scaled<'g>,
     /// What sums over neighbours are multiplied by.
     factors: Factors,
-    /// The same graph with its nodes renumbered, for long propagations, and its factors by place.
-    renumbered: Option<(Renumbered, Factors)>,
+    /// Whether the processor renumbers the nodes.
+    renumbers: bool,
+    /// The same graph with its nodes renumbered, for long propagations, and its factors by place; once it is made.
+    renumbered: OnceLock<(Renumbered, Factors)>,
     /// Whether a step there is followed by one back.
     there_and_back: bool,
     simd: Simd,
@@ -113,32 +116,42 @@ impl<'g> Propagator<'g> {
             graph,
             factors: Factors::new(&matrix, normalization, there_and_back),
             matrix,
-            renumbered: None,
+            renumbers: false,
+            renumbered: OnceLock::new(),
             there_and_back,
             simd: Simd::detect(),
         })
     }
 
-    /// Renumbers the nodes inside, so that neighbours lie closer together, if that pays over so many
+    /// Will have its nodes renumbered inside, so that neighbours lie closer together, if that pays over so many
     /// products with a single column: on graphs that no cache holds and whose nodes come in no
     /// particular order.
     ///
     /// What goes in and comes out keeps the order of the graph, and no bit of a result changes.
     #[must_use]
-    pub(crate) fn prepared_for(self, columns: usize) -> Self {
+    pub(crate) fn prepared_for(mut self, columns: usize) -> Self {
         let either_way = !self.there_and_back && self.is_either_way();
-        if self.renumbered.is_none() && either_way && worth_renumbering(self.graph, columns) {
-            self.renumbered()
-        } else {
-            self
+        self.renumbers |= either_way && worth_renumbering(self.graph, columns);
+        self
+    }
+
+    /// Renumbers the nodes, if they are to be, before the processor multiplies. A device has no use for it.
+    ///
+    /// Not under a lock: a thread that waits for others of its own may be given work meanwhile that comes here, too. Made twice
+    /// at worst, it is the same.
+    pub(crate) fn prepare(&self) {
+        if self.renumbers && self.renumbered.get().is_none() {
+            let order = NodeOrder::reverse_cuthill_mckee(self.graph);
+            let factors = self.factors.reordered(&order);
+            let _ = self.renumbered.set((Renumbered::new(self.graph, order), factors));
         }
     }
 
     /// With its nodes renumbered inside; edges must be followed either way.
+    #[cfg(test)]
     pub(crate) fn renumbered(mut self) -> Self {
-        let order = NodeOrder::reverse_cuthill_mckee(self.graph);
-        let factors = self.factors.reordered(&order);
-        self.renumbered = Some((Renumbered::new(self.graph, order), factors));
+        self.renumbers = true;
+        self.prepare();
         self
     }
 
@@ -171,7 +184,7 @@ impl<'g> Propagator<'g> {
 
     /// The rows that are multiplied by: nodes in the order of [`Propagator::node`].
     fn rows(&self, transposed: bool) -> Rows<'_> {
-        match &self.renumbered {
+        match self.renumbered.get() {
             Some((rows, _)) => rows.rows(),
             // There and back is its own transpose.
             None if transposed && !self.there_and_back => self.matrix.transposed,
@@ -181,17 +194,17 @@ impl<'g> Propagator<'g> {
 
     /// The factors of these rows.
     fn row_factors(&self) -> &Factors {
-        self.renumbered.as_ref().map_or(&self.factors, |(_, factors)| factors)
+        self.renumbered.get().map_or(&self.factors, |(_, factors)| factors)
     }
 
     /// The node whose row is at a place.
     pub(crate) fn node(&self, place: usize) -> usize {
-        self.renumbered.as_ref().map_or(place, |(rows, _)| rows.order().nodes()[place] as usize)
+        self.renumbered.get().map_or(place, |(rows, _)| rows.order().nodes()[place] as usize)
     }
 
     /// The place of a node's row.
     pub(crate) fn place(&self, node: usize) -> usize {
-        self.renumbered.as_ref().map_or(node, |(rows, _)| rows.order().places()[node] as usize)
+        self.renumbered.get().map_or(node, |(rows, _)| rows.order().places()[node] as usize)
     }
 
     /// The factor for the row at a place before the polynomial in W is applied, for Â or its transpose.
@@ -287,11 +300,13 @@ impl<'g> Propagator<'g> {
         }
     }
 
-    /// Bytes that it takes beyond the graph.
+    /// Bytes that it takes beyond the graph, the renumbered one among them where the processor will need it.
     pub(crate) fn memory(&self) -> u64 {
         let matrix = 8 * (1 + usize::from(self.matrix.right.is_some())) * self.nodes();
-        let renumbered = self.renumbered.as_ref();
-        let renumbered = renumbered.map_or(0, |(rows, factors)| rows.memory() + factors.memory());
+        let renumbered = match self.renumbers {
+            true => Renumbered::memory(self.graph) + self.factors.memory(),
+            false => 0,
+        };
         matrix as u64 + self.factors.memory() + renumbered
     }
 }

@@ -27,11 +27,12 @@ impl Renumbered {
         &self.order
     }
 
-    /// Bytes that it takes.
-    pub(super) fn memory(&self) -> u64 {
-        let weights = self.weights.as_ref().map_or(0, Vec::len);
-        let order = self.order.nodes().len() + self.order.places().len();
-        (8 * self.offsets.len() + 4 * (self.neighbours.len() + weights + order)) as u64
+    /// Bytes that it takes, of a graph.
+    pub(super) fn memory(graph: &Graph) -> u64 {
+        let Rows { offsets, neighbours, weights } = graph.rows();
+        let weights = weights.map_or(0, <[f32]>::len);
+        let order = 2 * graph.nodes();
+        (8 * offsets.len() + 4 * (neighbours.len() + weights + order)) as u64
     }
 
     /// The row at each place, its neighbours as places.

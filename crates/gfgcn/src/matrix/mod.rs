@@ -9,11 +9,13 @@ pub use crate::buffer::SharedEntries;
 pub use sparse::{SparseMatrix, repeated_entries};
 
 use crate::buffer::Buffer;
+use crate::device::ResidentArray;
 use crate::error::{Error, Result};
 use crate::pages::zeros;
 use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A dense row-major matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,7 +51,17 @@ impl<T: Copy + Default> Matrix<T> {
         Matrix::from_buffer(rows, cols, Buffer::shared(data))
     }
 
-    /// As [`Matrix::from_rows`], of data that are owned, shared or mapped from a file.
+    /// Row-major data that stay on a device until somebody reads them, as [`Buffer::on_device`] says.
+    pub fn on_device(rows: usize, cols: usize, data: Arc<dyn ResidentArray<T>>) -> Result<Self> {
+        Matrix::from_buffer(rows, cols, Buffer::on_device(data))
+    }
+
+    /// The array on a device that this stands for, if it does.
+    pub fn resident(&self) -> Option<&Arc<dyn ResidentArray<T>>> {
+        self.data.resident()
+    }
+
+    /// As [`Matrix::from_rows`], of data that are owned, shared, mapped from a file or on a device.
     pub fn from_buffer(rows: usize, cols: usize, data: Buffer<T>) -> Result<Self> {
         let expected = rows
             .checked_mul(cols)

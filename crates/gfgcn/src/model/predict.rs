@@ -337,7 +337,7 @@ impl Member {
             driver.least_memory() + self.predictor.score_memory(graph.nodes()),
             "use a machine with more memory",
         )?;
-        context.place(driver.work(0.0), |context| {
+        context.place(driver.work(), |context| {
             let filtered = || Ok(driver.run(0..1, context)?.remove(0));
             Ok(score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0))
         })

@@ -12,6 +12,7 @@ use crate::device::{Device, Gathered, LeftOutParts, System, SystemInputs};
 use crate::driver::Filtered;
 use crate::error::Result;
 use crate::matrix::Matrix;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A system on a device, with targets.
@@ -54,11 +55,10 @@ impl OnDevice {
         let Some(channels) = filtered.resident() else { return Ok(None) };
         let positions = filtered.positions(nodes);
         let n = nodes.len();
-        let shares: Vec<f64> =
-            (0..n).map(|i| weights.map_or(1.0 / n as f64, |weights| weights.share(i))).collect();
+        let share = |i: usize| weights.map_or(1.0 / n as f64, |weights| weights.share(i));
+        let shares: Option<Vec<f64>> = intercept.then(|| (0..n).map(share).collect());
         let roots = weights.map(Scaling::roots);
-        let shares = intercept.then_some(shares.as_slice());
-        let rows = Gathered { channels, positions: &positions, shares, roots };
+        let rows = Gathered { channels, positions: &positions, shares: shares.as_deref(), roots };
         let form = if rows.is_primal() { Form::Primal } else { Form::Dual };
         let inputs = SystemInputs::Resident(rows);
         let begun = OnDevice::begin(device, form, inputs, targets, weights, intercept, context)?;
@@ -117,12 +117,15 @@ impl OnDevice {
         context: &Context,
     ) -> Result<Begun> {
         let n = targets.rows();
-        let mut scaled = scaled_rows(targets.clone(), weights);
+        let mut scaled = match weights {
+            None => Cow::Borrowed(targets),
+            weights => Cow::Owned(scaled_rows(targets.clone(), weights)),
+        };
         let by_ones = form == Form::Dual && intercept;
         let roots = by_ones.then(|| weights.map_or_else(|| vec![1.0; n], |w| w.roots().to_vec()));
         if let Some(roots) = &roots {
             let beside = Matrix::from_fn(n, 1, |i, _| roots[i]);
-            scaled = Matrix::side_by_side(&[&scaled, &beside]);
+            scaled = Cow::Owned(Matrix::side_by_side(&[&scaled, &beside]));
         }
         let system = device.system(inputs, &scaled, context)?;
         let means = system.means().map(|inputs| Means {

@@ -403,13 +403,7 @@ impl RidgePath {
         let t = self.targets.cols();
         let fits = self.fits(penalties, context)?;
         let nodes = self.targets.rows();
-        let formula = LeftOut {
-            form: self.form,
-            targets: &self.targets,
-            means: self.intercept.as_ref().map(|means| means.targets.as_slice()),
-            weights: self.weights.as_ref(),
-            largest: &self.largest,
-        };
+        let formula = self.formula();
         let chunks: Vec<Vec<S>> = (0..nodes.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
@@ -455,14 +449,34 @@ impl RidgePath {
     /// # Errors
     /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) when ξ is too small for double precision, or that the work is cancelled.
     pub fn left_out(&self, xi: f64, context: &Context) -> Result<Matrix<f64>> {
-        let scores = self.leave_one_out(
-            &[xi],
-            context,
-            |all: &mut Vec<f64>, _, scores| all.extend_from_slice(scores),
-            |all, part| all.extend(part),
-        )?;
-        let scores = scores.into_iter().flatten().next().ok_or_else(|| too_small(0, xi))?;
-        Matrix::from_rows(self.targets.rows(), self.targets.cols(), scores)
+        let fits = self.fits(&[xi], context)?;
+        if fits.usable() != [true] {
+            return Err(too_small(0, xi));
+        }
+        let (t, formula) = (self.targets.cols(), self.formula());
+        let mut scores = Matrix::zeros(self.targets.rows(), t);
+        let chunks = scores.as_mut_slice().par_chunks_mut(LEFT_OUT_AT_A_TIME * t.max(1));
+        chunks.enumerate().try_for_each(|(chunk, out)| {
+            context.check()?;
+            let first = chunk * LEFT_OUT_AT_A_TIME;
+            let fits = fits.of(first..first + out.len() / t, context)?;
+            for (k, out) in out.chunks_mut(t).enumerate() {
+                let (fit, form) = fits.at(0, k, t);
+                formula.predict(first + k, fit, form, out);
+            }
+            Ok(())
+        })?;
+        Ok(scores)
+    }
+
+    fn formula(&self) -> LeftOut<'_> {
+        LeftOut {
+            form: self.form,
+            targets: &self.targets,
+            means: self.intercept.as_ref().map(|means| means.targets.as_slice()),
+            weights: self.weights.as_ref(),
+            largest: &self.largest,
+        }
     }
 }
 

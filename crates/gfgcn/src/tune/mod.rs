@@ -161,26 +161,28 @@ impl Search {
         context: &Context,
     ) -> Result<Tuned> {
         context.run(|| {
+            let tried = self.learners(dataset, split.train().len())?;
             if keep {
                 // What is kept must be the same bits when it is computed again.
-                return self.run_placed(dataset, split, keep, &context.on_processor());
+                return self.run_placed(dataset, split, tried, keep, &context.on_processor());
             }
-            let (learners, _) = self.learners(dataset, split.train().len())?;
-            let operations = learners.iter().map(|l| operations(l, dataset, split.train().len()));
+            let operations = tried.0.iter().map(|l| operations(l, dataset, split.train().len()));
             let work = Work { bytes: 0.0, operations: operations.sum() };
-            context.place(work, |context| self.run_placed(dataset, split, keep, context))
+            let run =
+                |context: &Context| self.run_placed(dataset, split, tried.clone(), keep, context);
+            context.place(work, run)
         })
     }
 
-    /// As [`Search::run_with`], where it is to run.
+    /// As [`Search::run_with`], where it is to run, with what [`Search::learners`] found.
     fn run_placed(
         &self,
         dataset: &Dataset,
         split: &Split,
+        (learners, left_out): (Vec<Learner>, Vec<String>),
         keep: bool,
         context: &Context,
     ) -> Result<Tuned> {
-        let (learners, left_out) = self.learners(dataset, split.train().len())?;
         if learners.is_empty() {
             return Err(Error::Data("there is no learner for these data".into()));
         }

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._estimator import warn
 from .._gfgcn import Dataset
-from .._settings import flag
+from .._settings import Workers, flag
 from .._types import Array
 from .classes import Labels, class_weights, labels, mask, part
 from .graphs import Arcs, Edges, edges, node_ids
@@ -130,14 +130,15 @@ class Checked:
         known = self.targets.known
         return known if self.train is None else known & mask(self.train, self.rows, "training")
 
-    def dataset(self, threads: int, keep: bool = False) -> Dataset:
+    def dataset(self, workers: Workers, keep: bool = False) -> Dataset:
         """Joins the parts, and says what had to be repaired. What is kept does not change when the caller's arrays do."""
         table, nodes = self.table, self.graph.nodes
         if nodes is not None and len(nodes) != self.rows:
             raise ValueError(f"the graph has {len(nodes)} nodes, but X has {self.rows} rows; each node needs one")
         graph = (self.graph.parts, self.graph.directed)
         ids = None if nodes is None else node_ids(nodes)
-        built = Dataset.build(*graph, table.table, self.targets.engine(), table.names, ids, keep, threads)
+        features = table.engine(workers.device, keep)
+        built = Dataset.build(*graph, features, self.targets.engine(), table.names, ids, keep, workers)
         for note in built.notes:
             one_way = self.hints and note.endswith("the other was added")
             warn(f"{note}; directed=True keeps the directions" if one_way else note, GraphWarning)

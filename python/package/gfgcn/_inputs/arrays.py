@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,51 @@ def array(values: Any) -> Array:
     """Anything array-like, also a tensor with a gradient or on another device."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
+    elif gpu_of(values) is not None and hasattr(values, "get"):
+        values = values.get()
     return np.asarray(values)
+
+
+# DLPack's names of an NVIDIA GPU's memory, and of memory that it shares with the processor.
+_CUDA = (2, 13)
+
+
+def gpu_of(values: Any) -> int | None:
+    """The number of the NVIDIA GPU that an array is on, if it is on one."""
+    if not hasattr(values, "__dlpack_device__") or isinstance(values, np.ndarray):
+        return None
+    kind, number = values.__dlpack_device__()
+    return int(number) if kind in _CUDA else None
+
+
+class OnGpu:
+    """A dense array of another library's that is on a GPU."""
+
+    def __init__(self, values: Any):
+        values = values.detach() if hasattr(values, "detach") else values
+        self._library = sys.modules[type(values).__module__.partition(".")[0]]
+        name = str(values.dtype).rpartition(".")[2]
+        if name.startswith("complex"):
+            raise ValueError("Complex data not supported")
+        if name != "float32":
+            values = values.float() if hasattr(values, "float") else values.astype("float32")
+        if hasattr(values, "contiguous"):
+            values = values.contiguous()
+        elif hasattr(self._library, "ascontiguousarray"):
+            values = self._library.ascontiguousarray(values)
+        self.values, self.number = values, values.__dlpack_device__()[1]
+
+    def capsule(self) -> Any:
+        """By DLPack; complete for whoever waits for the default stream, which has the number 1."""
+        return self.values.__dlpack__(stream=1)
+
+    def alike(self, values: Any) -> Any:
+        """Values as an array of the same library on the same GPU, without a copy where they are there."""
+        if not isinstance(values, np.ndarray):
+            return self._library.from_dlpack(values) if hasattr(self._library, "from_dlpack") else values
+        if hasattr(self.values, "new_tensor"):
+            return self.values.new_tensor(values)
+        return self._library.asarray(values) if hasattr(self._library, "asarray") else values
 
 
 def indices(values: Any) -> Array:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import array, in_order_of, indices, is_sparse_tensor
+from .._estimator import warn
+from .._gfgcn import trouble_with_gpu
+from .arrays import OnGpu, array, gpu_of, in_order_of, indices, is_sparse_tensor
 
 
 @dataclass
@@ -18,6 +20,17 @@ class Features:
     rows: int
     columns: int
     names: list[str] | None
+
+    def engine(self, device: str, keep: bool) -> Any:
+        """As the engine reads them: on a GPU, where they are there and may be used there."""
+        if not isinstance(self.table, OnGpu):
+            return self.table
+        if device != "cpu" and not keep:
+            problem = trouble_with_gpu(self.table.number)
+            if problem is None or device != "auto":
+                return self.table.capsule()
+            warn(f"X is on a GPU, but was copied to main memory: {problem}")
+        return np.require(array(self.table.values), np.float32, ["C", "A"])
 
 
 def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = None) -> Features:
@@ -37,16 +50,13 @@ def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = N
         raise ValueError("X is a sparse tensor; pass a SciPy matrix, or X.to_dense()")
     if np.ma.is_masked(X):
         raise ValueError("X has masked entries; features must be known, fill them in first")
+    if gpu_of(X) is not None:
+        return _on_gpu(X, names)
     X = array(X)
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported")
     if X.dtype.kind not in "biufOSU":
         raise ValueError(f"features are numbers, but X holds {X.dtype}")
-    if X.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per node, one column per "
-            "feature."
-        )
     _check_shape(X.shape)
     if X.dtype.kind in "OSU":
         if any(isinstance(value, (complex, np.complexfloating)) for value in X.flat):
@@ -63,19 +73,28 @@ def no_features(rows: int) -> Features:
 
 
 def _sparse(X: Any, names: list[str] | None) -> Features:
-    if len(X.shape) != 2:
-        raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead. Reshape your data: one row per node.")
+    _check_shape(X.shape)
     X = X.tocsr()
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported")
-    _check_shape(X.shape)
     with np.errstate(over="ignore"):
         values = np.require(X.data, np.float32, ["C", "A"])
     table = ((indices(X.indptr), indices(X.indices), values), X.shape[1])
     return Features(table, X.shape[0], X.shape[1], names)
 
 
+def _on_gpu(X: Any, names: list[str] | None) -> Features:
+    """Left where they are for now: where work runs is not known yet."""
+    _check_shape(X.shape)
+    return Features(OnGpu(X), X.shape[0], X.shape[1], names)
+
+
 def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(shape)}D array instead. Reshape your data: one row per node, one column per "
+            "feature."
+        )
     for size, what in zip(shape, ("sample(s)", "feature(s)")):
         if size == 0:
             raise ValueError(f"Found array with 0 {what} (shape={tuple(shape)}) while a minimum of 1 is required.")
