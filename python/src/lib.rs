@@ -14,6 +14,7 @@ mod panics;
 mod relearn;
 mod search;
 mod settings;
+mod store;
 mod targets;
 mod work;
 
@@ -36,6 +37,8 @@ mod _gfgcn {
     use crate::search::search;
     #[pymodule_export]
     use crate::settings::check;
+    #[pymodule_export]
+    use crate::store::StoreWriter;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // Python's spelling

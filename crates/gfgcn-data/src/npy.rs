@@ -6,6 +6,19 @@
 
 use gfgcn::{Error, Result};
 
+/// What stands before the items of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Header {
+    pub(crate) kind: Kind,
+    /// Bytes per item.
+    pub(crate) size: usize,
+    pub(crate) big_endian: bool,
+    pub(crate) fortran: bool,
+    pub(crate) shape: Vec<usize>,
+    /// The byte at which the items begin.
+    pub(crate) start: usize,
+}
+
 /// An array inside a buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Array<'a> {
@@ -49,9 +62,9 @@ impl std::fmt::Display for Kind {
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-impl<'a> Array<'a> {
-    /// Parses the bytes of an `.npy` file.
-    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self> {
+impl Header {
+    /// Parses the beginning of an `.npy` file.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         if !bytes.starts_with(MAGIC) {
             return Err(Error::Format("does not start like a NumPy array (.npy)".into()));
         }
@@ -74,13 +87,12 @@ impl<'a> Array<'a> {
             .checked_add(length)
             .and_then(|end| bytes.get(start..end))
             .ok_or_else(|| truncated(bytes.len()))?;
-        let payload = &bytes[start + length..];
         let header = std::str::from_utf8(header)
             .map_err(|_| Error::Format("the array's header is not text".into()))?;
-        Self::from_header(header, payload)
+        Self::from_text(header, start + length)
     }
 
-    fn from_header(header: &str, payload: &'a [u8]) -> Result<Self> {
+    fn from_text(header: &str, start: usize) -> Result<Self> {
         let bad = |key: &str| Error::Format(format!("the array's header has no readable '{key}'"));
         let descr = value_of(header, "descr").ok_or_else(|| bad("descr"))?;
         let (kind, size, big_endian) = parse_descr(descr)?;
@@ -91,6 +103,15 @@ impl<'a> Array<'a> {
             order if order.starts_with("True") => true,
             _ => return Err(bad("fortran_order")),
         };
+        Ok(Header { kind, size, big_endian, fortran, shape, start })
+    }
+}
+
+impl<'a> Array<'a> {
+    /// Parses the bytes of an `.npy` file.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let Header { kind, size, big_endian, fortran, shape, start } = Header::parse(bytes)?;
+        let payload = &bytes[start..];
         let array = Array { kind, size, big_endian, fortran, shape, payload, limit: u64::MAX };
         if kind != Kind::Object {
             array.check_payload()?;
@@ -328,12 +349,18 @@ fn parse_descr(text: &str) -> Result<(Kind, usize, bool)> {
 
 /// The bytes of an `.npy` file before the payload, which is little-endian and in C order.
 pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    header_of_length(descr, shape, 0)
+}
+
+/// As [`header`], of so many bytes at least.
+pub(crate) fn header_of_length(descr: &str, shape: &[usize], least: usize) -> Vec<u8> {
     let lengths: String = shape.iter().map(|length| format!("{length},")).collect();
     let mut header =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
     // The payload starts at a multiple of 64 bytes, as NumPy wants it.
     let unpadded = MAGIC.len() + 4 + header.len() + 1;
-    header.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
+    let length = least.max(unpadded).next_multiple_of(64);
+    header.push_str(&" ".repeat(length - unpadded));
     header.push('\n');
     [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat()
 }

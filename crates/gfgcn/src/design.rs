@@ -91,7 +91,12 @@ impl Input {
                 "the nodes have no features; a design can be computed of structure or degrees"
                     .into(),
             )),
-            Input::Features => Ok(scaling.apply(features)),
+            Input::Features => {
+                if scaling != RowScaling::Plain {
+                    features.ready(0..features.cols())?;
+                }
+                Ok(scaling.apply(features))
+            }
             Input::Structure => Ok(Cow::Owned(Features::identity(graph.nodes()))),
             Input::Degrees => {
                 let degrees = graph.log_degrees();

@@ -356,6 +356,7 @@ impl<'d> Driver<'d> {
             let mut scores = match session {
                 Some(session) => self.scores_on(session.as_ref(), channel, &own, context)?,
                 None => {
+                    input.ready(0..input.cols())?;
                     let columns = input.times(&own);
                     let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());
                     let propagator = &self.operators[channel.operator].1;

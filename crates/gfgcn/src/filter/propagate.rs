@@ -76,6 +76,7 @@ fn propagate_as<T: Scalar>(
         // Whole vectors of the narrowest kind: no leftover columns to go through one by one.
         let stride = columns.len().next_multiple_of(if columns.len() > 4 { 8 } else { 4 });
         let slab = Slab { context, propagator, transposed, filters, kept: &kept, stride, window };
+        source.ready(columns.clone())?;
         slab.fill(vectors, source, columns.clone());
         let values = slab.run(vectors)?;
         let after = |place: usize| propagator.scale_after(place, transposed);

@@ -5,6 +5,7 @@
 //! something smaller of them. Nothing in between ever holds all columns.
 
 use super::layout::Layout;
+use crate::error::Result;
 use crate::features::Features;
 use crate::graph::Propagator;
 use crate::matrix::Matrix;
@@ -19,6 +20,13 @@ pub(crate) trait Source<T>: Sync {
     fn rows(&self) -> usize;
     /// The number of columns.
     fn cols(&self) -> usize;
+    /// Called before some columns are first asked for.
+    ///
+    /// # Errors
+    /// If they cannot be had.
+    fn ready(&self, _columns: Range<usize>) -> Result<()> {
+        Ok(())
+    }
     /// Writes `scale` times a range of columns of a row over the zeros in `out`.
     fn fill(&self, row: usize, columns: Range<usize>, scale: f64, out: &mut [T]);
 }
@@ -29,6 +37,9 @@ impl<T: Scalar> Source<T> for Features {
     }
     fn cols(&self) -> usize {
         self.cols()
+    }
+    fn ready(&self, columns: Range<usize>) -> Result<()> {
+        self.ready(columns)
     }
     fn fill(&self, row: usize, columns: Range<usize>, scale: f64, out: &mut [T]) {
         match self {
@@ -45,6 +56,11 @@ impl<T: Scalar> Source<T> for Features {
                         break;
                     }
                     out[j as usize - columns.start] = T::from_f64(scale * f64::from(value));
+                }
+            }
+            Features::Blocks(m) => {
+                for (out, value) in out.iter_mut().zip(m.values(row, columns)) {
+                    *out = T::from_f64(scale * f64::from(value));
                 }
             }
         }

@@ -23,6 +23,7 @@ mod removal;
 mod renumbered;
 mod rows;
 mod spread;
+mod stored;
 mod surroundings;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ pub(crate) use product::Step;
 pub(crate) use propagator::Propagator;
 pub use removal::EdgeSet;
 pub(crate) use spread::{NearOperator, Reached};
+pub use stored::{RowArrays, StoredRows};
 
 use crate::error::{Error, Result};
 use csr::Csr;

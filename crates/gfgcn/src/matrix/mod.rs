@@ -3,9 +3,11 @@
 //! Linear algebra proper lives in [`crate::linalg`]; these types only hold data and keep its
 //! invariants, so that the code that computes never has to check them again.
 
+mod blocks;
 mod sparse;
 
 pub use crate::buffer::SharedEntries;
+pub use blocks::{CheckBlock, ColumnBlocks};
 pub use sparse::{SparseMatrix, repeated_entries};
 
 use crate::buffer::Buffer;
