@@ -37,7 +37,8 @@ class Store:
 
     def array(self, name: str) -> Array:
         """One of the arrays, by its path in the folder, such as ``"neighbours.npy"``; mapped."""
-        return np.load(self.path / name, mmap_mode="r", allow_pickle=False)
+        mapped: Array = np.load(self.path / name, mmap_mode="r", allow_pickle=False)
+        return mapped
 
     @property
     def name(self) -> str:
@@ -267,10 +268,12 @@ def write_store(
         if ends.ndim != 2 or ends.shape[0] != 2 or (ends.size and ends.dtype.kind not in "iu"):
             raise ValueError(f"a piece of edges has two rows of node numbers, but this has {ends.dtype} of shape {ends.shape}")
         weights = None if weights is None else np.ascontiguousarray(weights, dtype=np.float32)
-        writer.add_edges(*(np.ascontiguousarray(end, dtype=np.int64) for end in ends), weights)
+        starts, stops = (np.ascontiguousarray(end, dtype=np.int64) for end in ends)
+        writer.add_edges(starts, stops, weights)
     if shape is not None:
         step = max(1, _PIECE // max(1, int(width)))
-        features = (features[k : k + step] for k in range(0, rows, step))
+        whole = features
+        features = (whole[k : k + step] for k in range(0, rows, step))
     for part in features if features is not None else ():
         writer.add_rows(np.ascontiguousarray(part, dtype=np.float32))
     targets = None
@@ -290,7 +293,8 @@ def _chain(first: Any, rest: Iterable[Any]) -> Iterable[Any]:
 
 def _nodes(part: Any) -> list[int]:
     part = np.asarray(part)
-    return (np.flatnonzero(part) if part.dtype == bool else part).tolist()  # type: ignore[no-any-return]
+    nodes: list[int] = (np.flatnonzero(part) if part.dtype == bool else part).tolist()
+    return nodes
 
 
 def _rows(adjacency: Any) -> Iterable[Any]:

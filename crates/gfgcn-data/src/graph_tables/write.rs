@@ -8,7 +8,7 @@ use crate::store::written_parts;
 use crate::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
 use gfgcn::data::{Dataset, LabelSets, Labels, Targets, Values};
 use gfgcn::features::Features;
-use gfgcn::files::{NewFolder, check_absent, listed_parts};
+use gfgcn::files::{NewFolder, check_absent};
 use gfgcn::graph::Graph;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
@@ -63,7 +63,7 @@ pub fn write_folder(
         tables.push((Role::Split, splits::columns(dataset.splits(), &ids)));
     }
     let file = |role: Role| format!("{}.{format}", role.stem());
-    let ours: Vec<PathBuf> = listed_parts(folder).iter().map(|part| folder.join(part)).collect();
+    let ours: Vec<PathBuf> = written_parts(folder).iter().map(|part| folder.join(part)).collect();
     for role in Role::ALL {
         let written = tables.iter().any(|&(table, _)| table == role);
         for path in role.candidates(folder)? {

@@ -73,19 +73,20 @@ fn files_that_are_cut_off_missing_or_something_else_are_refused() {
         stores.iter().flat_map(|store| files(store).into_iter().map(move |file| (store, file)))
     {
         let whole = fs::read(&file).unwrap();
-        for length in [0, 1, 64, whole.len() - 1] {
+        // The last character of meta.json is a line's end, without which it says the same.
+        for length in [0, 1, 64, whole.len() - 2] {
             fs::write(&file, &whole[..length]).unwrap();
-            let message = read(store).unwrap_err().to_string();
+            let message = read(store).map(drop).unwrap_err().to_string();
             assert!(message.contains(file.file_name().unwrap().to_str().unwrap()), "{message}");
         }
         fs::remove_file(&file).unwrap();
         let message = read(store).unwrap_err().to_string();
         assert!(message.contains("missing") || message.contains("meta.json"), "{message}");
         fs::create_dir(&file).unwrap();
-        read(store).unwrap_err();
+        read(store).map(drop).unwrap_err();
         fs::remove_dir(&file).unwrap();
         fs::write(&file, [&whole[..], b"x"].concat()).unwrap();
-        read(store).unwrap_err();
+        read(store).map(drop).unwrap_err();
         fs::write(&file, &whole).unwrap();
     }
 }
@@ -100,7 +101,7 @@ fn what_a_store_says_of_itself_is_not_believed_blindly() {
         ("\"version\": 1", "\"version\": 2", "version 2, but this program reads version 1"),
         ("\"version\": 1", "\"version\": \"x\"", "version none"),
         ("\"format\": \"gfgcn store\"", "\"format\": \"other\"", "does not say"),
-        ("\"nodes\": 50", "\"nodes\": 51", "shape [51]"),
+        ("\"nodes\": 50", "\"nodes\": 51", "needs [51]"),
         ("\"nodes\": 50", "\"nodes\": 18446744073709551615", ""),
         ("\"nodes\": 50", "\"nodes\": -1", "does not describe"),
         ("\"splits\": 2", "\"splits\": 3", "splits/2/train.npy"),

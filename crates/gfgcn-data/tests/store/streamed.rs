@@ -20,7 +20,7 @@ fn synthetic_stores_are_the_archives_and_take_memory_for_nodes_only() {
     let (store, archive) = (folder.path().join("store"), folder.path().join("x.npz"));
     let context = Context::default();
     for (nodes, edges, classes, features) in
-        [(9, 9, 9, 2), (300, 1, 7, 5), (1000, 20_000, 10, 33), (2000, 4000, 3, 1)]
+        [(40, 90, 3, 2), (300, 1, 7, 5), (1000, 20_000, 10, 33), (2000, 4000, 3, 1)]
     {
         let shape = SyntheticShape { nodes, edges, classes, features };
         let ratio: Ratio = "1:1:2".parse().unwrap();

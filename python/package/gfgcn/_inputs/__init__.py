@@ -167,7 +167,9 @@ def check(given: Given, kind: str = "classes", hints: bool = False) -> Checked:
     """Understands every part; no labels are as good as unknown ones. `kind` is "classes", which label sets pass for, or
     "values"; with `hints` it is said how directions are kept."""
     if given.engine is not None and given.rows is not None:
-        graph, table = Edges([], directed=bool(given.directed)), Features(None, *given.adjacency.shape, given.feature_names)
+        graph = Edges([], directed=bool(given.directed))
+        nodes, columns = given.adjacency.shape
+        table = Features(None, nodes, columns, given.feature_names)
         known = targets(given, kind, table.rows, None)
         return Checked(graph, table, known, given.train, False, given.engine)
     graph = edges(given.adjacency, rows(given.X) if given.X is not None else given.rows, given.directed)
