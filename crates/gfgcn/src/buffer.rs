@@ -137,6 +137,16 @@ impl<T: Plain> AsRef<[T]> for Mapped<T> {
     }
 }
 
+impl<T> Buffer<T> {
+    /// Bytes of entries that are owned; those of others, and of files, are none of ours.
+    pub fn held_memory(&self) -> u64 {
+        match &self.0 {
+            Storage::Own(own) => size_of_val(own.as_slice()) as u64,
+            Storage::Shared(_) => 0,
+        }
+    }
+}
+
 impl<T: Clone> Buffer<T> {
     /// The entries, to be written; copied first if they are not owned.
     pub fn to_mut(&mut self) -> &mut [T] {

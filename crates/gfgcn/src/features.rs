@@ -128,7 +128,10 @@ impl Features {
     /// The number of values other than zero.
     pub fn nonzeros(&self) -> usize {
         match self {
-            Features::Dense(m) => m.as_slice().iter().filter(|&&v| v != 0.0).count(),
+            Features::Dense(m) => {
+                let count = |part: &[f32]| part.iter().filter(|&&v| v != 0.0).count();
+                m.as_slice().par_chunks(1 << 16).map(count).sum()
+            }
             Features::Sparse(m) => m.nnz(),
             Features::Blocks(m) => {
                 let in_row = |i| m.values(i, 0..m.cols()).filter(|&v| v != 0.0).count();
@@ -145,6 +148,23 @@ impl Features {
             Features::Blocks(m) => 4 * m.rows() * m.cols(),
         };
         bytes as u64
+    }
+
+    /// Bytes that are held in memory, and not mapped from files or lent.
+    pub fn held_memory(&self) -> u64 {
+        match self {
+            Features::Dense(m) => m.held_memory(),
+            Features::Sparse(m) => m.held_memory(),
+            Features::Blocks(m) => m.held_memory(),
+        }
+    }
+
+    /// Bytes that a copy takes with its rows divided.
+    pub(crate) fn scaled_memory(&self) -> u64 {
+        match self {
+            Features::Dense(_) | Features::Sparse(_) => self.memory(),
+            Features::Blocks(m) => 8 * m.rows() as u64,
+        }
     }
 
     /// Adds a multiple of row `i`.

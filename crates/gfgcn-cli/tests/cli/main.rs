@@ -31,6 +31,8 @@ mod same_bytes;
 mod sandbox;
 mod shell;
 mod splits;
+#[cfg(unix)]
+mod stores;
 mod synth;
 mod targets;
 mod trained;

@@ -335,6 +335,12 @@ impl Dataset {
         }
     }
 
+    /// Bytes of memory that it holds, about: as [`Dataset::memory`], without what is mapped from files.
+    pub fn held_memory(&self) -> u64 {
+        let mapped = self.graph.memory() + self.features.memory();
+        self.memory() - mapped + self.graph.held_memory() + self.features.held_memory()
+    }
+
     /// Bytes of memory that graph, features, names, splits and targets take, about.
     pub fn memory(&self) -> u64 {
         let named = |names: &Option<Arc<Vec<String>>>| names.as_ref().map_or(0, |n| n.len()) as u64;

@@ -136,6 +136,19 @@ impl Graph {
         self.both.memory() + arcs + relations.sum::<u64>()
     }
 
+    /// Bytes of the arrays that are held in memory, and not mapped from files or lent.
+    pub fn held_memory(&self) -> u64 {
+        let arcs =
+            self.arcs.as_ref().map_or(0, |arcs| arcs.out.held_memory() + arcs.into.held_memory());
+        let relations = self.relations.iter().map(|relation| relation.graph.held_memory());
+        self.both.held_memory() + arcs + relations.sum::<u64>()
+    }
+
+    /// Bytes of the arrays without those of directions and relations.
+    fn arrays_memory(&self) -> u64 {
+        self.both.memory()
+    }
+
     /// The arrays as slices.
     fn rows(&self) -> Rows<'_> {
         self.both.rows()

@@ -115,6 +115,12 @@ impl ColumnBlocks {
         first..last + 1
     }
 
+    /// Bytes that are held in memory, and not mapped from files or lent.
+    pub fn held_memory(&self) -> u64 {
+        let divisors = self.0.divisors.as_ref().map_or(0, |divisors| 8 * divisors.len() as u64);
+        divisors + self.0.blocks.iter().map(|block| block.held_memory()).sum::<u64>()
+    }
+
     /// The same with each row divided by a number of its own, unless that is zero. Nothing is copied.
     pub(crate) fn divided_by(&self, size: impl Fn(&mut dyn Iterator<Item = f64>) -> f64) -> Self {
         let columns = 0..self.cols();

@@ -94,6 +94,11 @@ impl<T: Copy + Default> Matrix<T> {
         &self.data
     }
 
+    /// Bytes that are held in memory, and not mapped from files or lent.
+    pub fn held_memory(&self) -> u64 {
+        self.data.held_memory()
+    }
+
     /// All entries, row by row, to be written.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         self.data.to_mut()
