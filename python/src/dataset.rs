@@ -12,7 +12,7 @@ use gfgcn::features::Features;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::{Matrix, SparseMatrix, repeated_entries};
 use gfgcn::split::Split;
-use gfgcn_data::{Directions, ReadOptions, TableFiles, TableFormat, npz, write_folder};
+use gfgcn_data::{Directions, ReadOptions, TableFiles, TableFormat, npz, store, write_folder};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -171,7 +171,14 @@ impl Dataset {
         name_it().map(|dataset| Dataset { dataset }).map_err(raise)
     }
 
-    /// Writes an archive of arrays, or a folder of tables.
+    /// The same graph and features with other targets; nothing is copied.
+    fn with_targets(&self, targets: GivenTargets<'_>) -> PyResult<Self> {
+        let targets = targets.targets().map_err(raise)?;
+        let dataset = self.dataset.clone().with_targets(targets).map_err(raise)?;
+        Ok(Dataset { dataset })
+    }
+
+    /// Writes an archive of arrays, a store, or a folder of tables.
     #[pyo3(signature = (path, overwrite, format=None))]
     fn save(
         &self,
@@ -180,6 +187,11 @@ impl Dataset {
         overwrite: bool,
         format: Option<&str>,
     ) -> PyResult<()> {
+        if format == Some("store") {
+            return work::run(py, Workers::default(), |context| {
+                store::write(&self.dataset, &path, overwrite, context)
+            });
+        }
         let format: TableFormat = format.unwrap_or("csv").parse().map_err(raise)?;
         work::run(py, Workers::default(), |_| match gfgcn_datasets::has_extension(&path, "npz") {
             true => npz::write(&self.dataset, &path, overwrite),
@@ -286,6 +298,7 @@ impl Dataset {
     fn features<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.dataset.features() {
             Features::Dense(matrix) => Ok(array(py, matrix.clone())?.into_any()),
+            Features::Blocks(blocks) => Ok(array(py, blocks.to_matrix())?.into_any()),
             Features::Sparse(matrix) => {
                 let offsets: Vec<i64> = matrix.offsets().iter().map(|&o| o as i64).collect();
                 let columns = Columns::new(matrix.indices().iter().copied(), matrix.cols());

@@ -16,6 +16,7 @@ mod panics;
 mod relearn;
 mod search;
 mod settings;
+mod store;
 mod targets;
 mod work;
 
@@ -42,6 +43,8 @@ mod _gfgcn {
     use crate::search::search;
     #[pymodule_export]
     use crate::settings::check;
+    #[pymodule_export]
+    use crate::store::StoreWriter;
     #[pymodule_export]
     use crate::work::settled;
 

@@ -43,7 +43,7 @@ impl Workers {
     pub(crate) fn on(self, data: &Dataset) -> Self {
         let lent = match data.features() {
             Features::Dense(matrix) => matrix.resident(),
-            Features::Sparse(_) => None,
+            Features::Sparse(_) | Features::Blocks(_) => None,
         };
         let lent = lent.and_then(|array| array.as_any().downcast_ref::<Lent>());
         Workers { data_on: lent.map(Lent::device), ..self }

@@ -30,7 +30,7 @@ impl<'a> Reach<'a> {
         Reach {
             within: vec![graph.nodes()],
             graph: Cow::Borrowed(graph),
-            features: Cow::Borrowed(features),
+            features: features.as_gathered(),
             order: None,
             edges: OnceLock::new(),
         }

@@ -2,6 +2,7 @@
 
 use crate::Global;
 use crate::device::{DeviceOption, on_processor, placed};
+use crate::limit::{MemoryLimit, with_scratch};
 use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
 use crate::progress::{self, Unit};
@@ -12,7 +13,7 @@ use crate::wanted::{self, Wanted};
 use crate::{shown, training};
 use clap::Args;
 use gfgcn::Model;
-use gfgcn::context::Context;
+use gfgcn::context::{Context, Scratch};
 use gfgcn::driver::Explanation;
 use gfgcn::head::Head;
 use gfgcn::metrics::Metric;
@@ -52,6 +53,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     wanted: Wanted,
     #[command(flatten)]
+    pub(crate) memory: MemoryLimit,
+    #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
 
@@ -68,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     arguments.train_on.check_given(&arguments.split, selection)?;
     arguments.target.check(&arguments.source.files())?;
     let dataset = arguments.source.load(global, output)?;
+    arguments.memory.count(&dataset)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     wanted::check(&recipe, &dataset)?;
     let plan = match (arguments.explain, &recipe) {
@@ -79,13 +83,18 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
     let keeps = arguments.keep_training;
+    let scratch = arguments.memory.scratch(arguments.target.path(), dataset.source_fingerprint());
     let (model, search) = match &recipe {
         Recipe::Described(classifier) => {
             let fit = |context: &Context| match keeps {
                 true => recipe.fit(&dataset, &split, &context.on_processor()),
-                false => classifier.fit(&dataset, &split, context),
+                false => {
+                    let context = with_scratch(context, scratch.as_ref());
+                    classifier.fit(&dataset, &split, &context)
+                }
             };
-            (progress::show(output, "training", Unit::Time, fit)?, None)
+            let unit = if scratch.is_some() { Unit::Steps } else { Unit::Time };
+            (progress::show(output, "training", unit, fit)?, None)
         }
         Recipe::Searched(search) => {
             let tuned = training::search(search, &dataset, &split, keeps, output)?;
@@ -95,6 +104,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     };
     let elapsed = start.elapsed();
     training::save(&model, arguments.target.path(), arguments.target.force())?;
+    scratch.iter().for_each(Scratch::remove);
     let report = Report { plan, search, ..Report::new(&model, arguments.target.path(), elapsed) };
     output.report(&report, Report::text)
 }

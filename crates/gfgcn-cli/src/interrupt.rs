@@ -42,12 +42,19 @@ pub(crate) fn stop_orderly(stop: impl Fn() + Send + Sync + 'static) {
     let _ = ORDERLY.set(Box::new(stop));
 }
 
+/// The one account of memory.
+static MEMORY: OnceLock<Memory> = OnceLock::new();
+
+/// Has all work take no more than so many bytes; to be called before any.
+pub(crate) fn limit_memory(bytes: u64) {
+    let _ = MEMORY.set(Memory::limited(bytes));
+}
+
 /// A context that Ctrl-C cancels. All work of the program shares one account of memory and one place to run.
 pub(crate) fn context() -> Context {
-    static MEMORY: LazyLock<Memory> = LazyLock::new(Memory::of_machine);
     Context::default()
         .with_cancel(CANCEL.clone())
-        .with_memory(MEMORY.clone())
+        .with_memory(MEMORY.get_or_init(Memory::of_machine).clone())
         .with_placement(placement())
 }
 

@@ -17,6 +17,7 @@ mod fit;
 mod inspect;
 mod interrupt;
 mod last_resort;
+mod limit;
 mod members;
 mod output;
 mod paper;
@@ -158,6 +159,9 @@ pub fn run_with(arguments: Vec<OsString>) -> u8 {
 }
 
 fn start(cli: &Cli, output: &Output) -> anyhow::Result<()> {
+    if let Some(bytes) = cli.command.memory() {
+        interrupt::limit_memory(bytes);
+    }
     interrupt::context().memory().prepare();
     interrupt::install()?;
     // All of them now: work that finds that there are none can only panic.
@@ -180,6 +184,17 @@ impl Command {
             Command::Predict(arguments) => Some(arguments.device),
             Command::Explain(arguments) => Some(arguments.device),
             Command::Audit(arguments) => Some(arguments.device),
+            _ => None,
+        }
+    }
+
+    /// The bytes that it may take, if that was said.
+    fn memory(&self) -> Option<u64> {
+        match self {
+            Command::Evaluate(arguments) => arguments.memory.bytes(),
+            Command::Fit(arguments) => arguments.memory.bytes(),
+            Command::Tune(arguments) => arguments.memory.bytes(),
+            Command::Predict(arguments) => arguments.memory.bytes(),
             _ => None,
         }
     }

@@ -158,11 +158,25 @@ fn tell(
         let far = match unit {
             _ if total == 0 => String::new(),
             Unit::Time => String::new(),
-            Unit::Steps => format!(", {done} of {total}"),
-            Unit::Bytes => format!(", {} of {} MB", done / 1_000_000, total / 1_000_000),
+            Unit::Steps => format!(", {done} of {total}{}", left(start.elapsed(), done, total)),
+            Unit::Bytes => format!(
+                ", {} of {} MB{}",
+                done / 1_000_000,
+                total / 1_000_000,
+                left(start.elapsed(), done, total)
+            ),
         };
         say(format!("[{}] {message}{far}", seconds(start.elapsed())));
     }
+}
+
+/// How long the rest will take at this pace.
+fn left(elapsed: Duration, done: u64, total: u64) -> String {
+    if done == 0 || done >= total {
+        return String::new();
+    }
+    let rest = elapsed.mul_f64((total - done) as f64 / done as f64);
+    format!(", about {} left", seconds(rest))
 }
 
 fn watch(progress: &Progress, finished: &AtomicBool, unit: Unit) {
@@ -216,6 +230,6 @@ mod tests {
         });
         let said = said.into_inner().unwrap();
         assert_eq!(said.len(), 3);
-        assert!(said.iter().all(|line| line.ends_with("] searching, 31 of 60")), "{said:?}");
+        assert!(said.iter().all(|line| line.contains("] searching, 31 of 60, about")), "{said:?}");
     }
 }

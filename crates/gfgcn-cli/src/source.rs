@@ -9,7 +9,8 @@ use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Model, Result};
 use gfgcn_data::{
-    Columns, Directions, EdgeFile, ReadOptions, TableFiles, giveaway, npz, read_splits, read_values,
+    Columns, Directions, EdgeFile, Layout, ReadOptions, TableFiles, giveaway, npz, read_splits,
+    read_values,
 };
 use gfgcn_datasets::{has_extension, open_with, recognise, stem};
 use std::path::{Path, PathBuf};
@@ -178,6 +179,16 @@ impl Source {
             }
         };
         Ok(if by_place { dataset } else { dataset.ordered_by_names() })
+    }
+
+    /// What the dataset was recognised as, where it is one that is not part of the program.
+    pub(crate) fn layout(&self, global: &Global) -> Result<Option<Layout>> {
+        match &self.dataset {
+            Some(dataset) if !stdio::is_standard(dataset) => {
+                recognise(dataset, global.data_dir.as_deref())
+            }
+            _ => Ok(None),
+        }
     }
 
     /// What the dataset was recognised as, and how it is read.

@@ -1,6 +1,7 @@
 //! `gfgcn tune`: which model is best on these labels, and how good it will be.
 
 use crate::device::{DeviceOption, placed};
+use crate::limit::MemoryLimit;
 use crate::output::{Output, count, lambda, pairs, seconds, table};
 use crate::settings::{Common, reported, shown_score};
 use crate::source::{Source, SplitSource, check_output};
@@ -50,6 +51,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
+    pub(crate) memory: MemoryLimit,
+    #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
 
@@ -59,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         check_output(path, arguments.force, &arguments.source.files())?;
     }
     let dataset = arguments.source.load(global, output)?;
+    arguments.memory.count(&dataset)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     let search = arguments.common.search();
     let plan =

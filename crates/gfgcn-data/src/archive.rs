@@ -169,27 +169,43 @@ pub(crate) fn to_bytes(members: &[(impl AsRef<str>, Vec<u8>)]) -> Vec<u8> {
     zip.finish().expect("writing to memory does not fail").into_inner()
 }
 
-/// An archive of arrays that is written piece by piece, not compressed, and never held in memory;
+/// An archive of arrays that is written piece by piece and never held in memory;
 /// with a fixed date and system, so that the same data give the same bytes everywhere.
 ///
 /// One that is not finished is abandoned: left to itself, the inner writer would finish it when
 /// dropped and print to standard error that a full disk is full.
-pub(crate) struct Writer<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
+pub(crate) struct Writer<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>, zip::CompressionMethod);
 
 impl<W: Write + Seek> Writer<W> {
     pub(crate) fn new(target: W) -> Self {
-        Writer(ManuallyDrop::new(ZipWriter::new(target)))
+        Writer(ManuallyDrop::new(ZipWriter::new(target)), zip::CompressionMethod::Stored)
+    }
+
+    /// One whose arrays are compressed.
+    pub(crate) fn deflated(target: W) -> Self {
+        Writer(ManuallyDrop::new(ZipWriter::new(target)), zip::CompressionMethod::Deflated)
+    }
+
+    /// A whole array, with its header.
+    pub(crate) fn member(&mut self, name: &str, array: &[u8]) -> io::Result<()> {
+        let large = array.len() >= u32::MAX as usize;
+        self.begin(name, large)?;
+        self.0.write_all(array)
+    }
+
+    fn begin(&mut self, name: &str, large: bool) -> io::Result<()> {
+        let options = SimpleFileOptions::default()
+            .compression_method(self.1)
+            .system(zip::System::Unix)
+            .large_file(large);
+        self.0.start_file(format!("{name}.npy"), options).map_err(system_error)
     }
 
     /// Begins the next array; its items follow, written in little-endian order.
     pub(crate) fn start(&mut self, name: &str, descr: &str, shape: &[usize]) -> io::Result<()> {
         /// Items from which an array may be too large for the 32-bit fields of an archive.
         const LARGE: usize = 1 << 28;
-        let options = SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Stored)
-            .system(zip::System::Unix)
-            .large_file(shape.iter().product::<usize>() >= LARGE);
-        self.0.start_file(format!("{name}.npy"), options).map_err(system_error)?;
+        self.begin(name, shape.iter().product::<usize>() >= LARGE)?;
         self.0.write_all(&npy::header(descr, shape))
     }
 

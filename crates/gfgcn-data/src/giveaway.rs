@@ -10,6 +10,8 @@ use std::collections::HashMap;
 
 /// How unlikely chance must be.
 const CHANCE: f64 = 1e-3;
+/// Labelled nodes that are looked at first.
+const SAMPLE: usize = 1 << 14;
 /// Counters by column and class: beyond that, nobody looks.
 const MOST_COUNTERS: usize = 1 << 25;
 
@@ -44,11 +46,17 @@ pub fn giveaway(dataset: &Dataset) -> Option<String> {
     if groups.names.len().saturating_mul(classes) > MOST_COUNTERS {
         return None;
     }
-    let candidates = groups.candidates(dataset, &labelled, classes);
-    candidates
-        .into_iter()
-        .find(|&group| groups.gives_away(group, dataset, &labelled))
-        .map(|group| groups.names[group].clone())
+    let among = |nodes: &[(usize, u32)]| {
+        let candidates = groups.candidates(dataset, nodes, classes).into_iter();
+        candidates.filter(|&group| groups.gives_away(group, dataset, nodes)).collect::<Vec<_>>()
+    };
+    // What gives all labels away gives some away, and hardly anything does.
+    let some = &labelled[..labelled.len().min(SAMPLE)];
+    let found = match among(some) {
+        few if few.is_empty() || some.len() == labelled.len() => few,
+        _ => among(&labelled),
+    };
+    found.first().map(|&group| groups.names[group].clone())
 }
 
 /// The logarithm of the probability that classes of these sizes are intervals of numbers in random order.

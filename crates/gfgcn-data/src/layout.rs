@@ -6,7 +6,7 @@ use crate::documents::{self, Format};
 use crate::graph_tables::{EdgeFile, TableFiles, ogb};
 use crate::musae::MusaeFiles;
 use crate::reading::Reading;
-use crate::{matlab, npz, planetoid};
+use crate::{matlab, npz, planetoid, store};
 use gfgcn::context::Context;
 use gfgcn::data::Dataset;
 use gfgcn::{Error, Result};
@@ -40,6 +40,8 @@ pub enum Layout {
         /// `NAME` of `ind.NAME.graph`.
         name: String,
     },
+    /// A [store](crate::store).
+    Store(PathBuf),
     /// A folder of tables.
     Tables(Box<TableFiles>),
     /// A file of edges, and nothing else.
@@ -125,6 +127,9 @@ impl Layout {
     }
 
     fn of_folder(path: &Path) -> Result<Layout> {
+        if store::is_store(path) {
+            return Ok(Layout::Store(path.to_owned()));
+        }
         if let Some(files) = MusaeFiles::in_folder(path)? {
             return Ok(Layout::Musae(files));
         }
@@ -159,6 +164,7 @@ impl Layout {
     pub fn describe(&self) -> String {
         match self {
             Layout::Archive(_) => "an archive of NumPy arrays".into(),
+            Layout::Store(path) => store::describe(path).unwrap_or_else(|_| "a store".into()),
             Layout::Planetoid { name, .. } => format!("raw Planetoid files, ind.{name}.*"),
             Layout::Tables(files) => {
                 let names = list(&files.paths());
@@ -188,7 +194,11 @@ impl Layout {
     pub fn is_by_place(&self) -> bool {
         matches!(
             self,
-            Layout::Archive(_) | Layout::Planetoid { .. } | Layout::Ogb(_) | Layout::Matlab(_)
+            Layout::Archive(_)
+                | Layout::Store(_)
+                | Layout::Planetoid { .. }
+                | Layout::Ogb(_)
+                | Layout::Matlab(_)
         )
     }
 
@@ -204,6 +214,7 @@ impl Layout {
         };
         match self {
             Layout::Archive(path) => npz::read_with(path, name, *directions, context),
+            Layout::Store(path) => store::read_with(path, name, *directions, context),
             Layout::Planetoid { folder, name } => {
                 planetoid::read_with(folder, name, *directions, context)
             }

@@ -26,6 +26,7 @@
 //! | to | see | feature |
 //! |---|---|---|
 //! | read and write archives of arrays | [`npz`] | |
+//! | map graphs of any size from a folder of arrays | [`store`] | |
 //! | read and write a graph as tables (CSV, TSV; read also MatrixMarket and NumPy arrays) | [`TableFiles`], [`write_folder`] | |
 //! | have these tables also in Parquet | [`TableFormat::Parquet`] | `parquet` |
 //! | read what changes in a dataset: labels, nodes, edges | [`read_labels`], [`read_nodes`], [`read_edges`] | |
@@ -57,6 +58,7 @@ pub mod npz;
 pub mod planetoid;
 pub mod predictions;
 mod reading;
+pub mod store;
 mod synthetic;
 mod table;
 mod triplets;

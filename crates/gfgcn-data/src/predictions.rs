@@ -1,13 +1,17 @@
 //! Predictions as a file: a table, or an archive of arrays.
 
-use crate::table::{Column, TableFormat, of_output, write_table_as};
-use crate::{npy, npz};
+use crate::archive::Writer;
+use crate::npy;
+use crate::table::{Column, ROWS_AT_A_TIME, TableFormat, of_output, write_table_in_parts};
 use gfgcn::calibration::Regions;
 use gfgcn::data::{Dataset, TargetKind};
+use gfgcn::files::write_atomically;
 use gfgcn::model::Predictions;
 use gfgcn::training::SmoothedSets;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
+use std::io::{self, Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -90,6 +94,9 @@ impl FromStr for Format {
     }
 }
 
+/// Nodes that are written together.
+const PART: usize = ROWS_AT_A_TIME;
+
 /// Bytes that [`write()`] takes at most.
 pub fn write_memory(
     predictions: &Predictions,
@@ -97,10 +104,12 @@ pub fn write_memory(
     format: Format,
     nodes: usize,
 ) -> u64 {
-    let (nodes, classes) = (nodes as u64, predictions.classes().len() as u64);
+    let whole = matches!(format, Format::Table { format: TableFormat::Parquet, .. });
+    let some = if whole { nodes } else { nodes.min(PART) } as u64;
+    let classes = predictions.classes().len() as u64;
     // As rows, as columns or bytes, and in the file's format; ids and labels beside them.
     let copies = if format == Format::Npz { 4 } else { 3 };
-    nodes * (8 * copies * (1 + extras.copies()) * classes + 256)
+    8 * nodes as u64 + some * (8 * copies * (1 + extras.copies()) * classes + 256)
 }
 
 /// Writes the predictions for the given nodes of the dataset that was predicted.
@@ -126,6 +135,17 @@ pub fn write(
     let Format::Table { format, gzipped } = format else {
         return write_archive(predictions, path, overwrite, dataset, nodes, extras);
     };
+    let part = |rows: Range<usize>| columns(predictions, dataset, &nodes[rows], extras);
+    write_table_in_parts(path, (format, gzipped), overwrite, nodes.len(), &part)
+}
+
+/// The columns of a table, for some nodes.
+fn columns<'p>(
+    predictions: &'p Predictions,
+    dataset: &'p Dataset,
+    nodes: &[usize],
+    extras: &Extras,
+) -> Vec<Column<'p>> {
     let scores: Vec<Vec<f64>> = nodes.iter().map(|&node| predictions.scores(node)).collect();
     let mut columns = vec![Column::text("id", nodes.iter().map(|&node| dataset.node_id(node)))];
     if predictions.kind() != TargetKind::Values {
@@ -150,7 +170,7 @@ pub fn write(
     if let Some(regions) = &extras.regions {
         columns.extend(region_columns(predictions, nodes, regions, extras));
     }
-    write_table_as(path, (format, gzipped), overwrite, &columns)
+    columns
 }
 
 fn region_columns<'p>(
@@ -197,48 +217,94 @@ fn write_archive(
     nodes: &[usize],
     extras: &Extras,
 ) -> Result<()> {
-    let texts = |text: &dyn Fn(usize) -> String| {
-        npy::encode_texts(&nodes.iter().map(|&node| text(node)).collect::<Vec<_>>())
-    };
-    let shape = [nodes.len(), predictions.classes().len()];
-    let numbers = |of_node: &dyn Fn(usize) -> Vec<f64>| {
-        let values = nodes.iter().flat_map(|&node| of_node(node)).flat_map(f64::to_le_bytes);
-        npy::encode("<f8", &shape, &values.collect::<Vec<u8>>())
-    };
-    let marks = |of_node: &dyn Fn(usize) -> Vec<u32>| {
-        let mut chosen = vec![0; shape[0] * shape[1]];
-        for (&node, row) in nodes.iter().zip(chosen.chunks_mut(shape[1])) {
-            of_node(node).iter().for_each(|&label| row[label as usize] = 1);
+    write_atomically(path, overwrite, |file| {
+        let mut archive = Members { archive: Writer::deflated(file), predictions, nodes };
+        archive.all(dataset, extras)?;
+        archive.archive.finish()
+    })
+}
+
+/// An archive of predictions that is written some nodes at a time.
+struct Members<'p, W: Write + Seek> {
+    archive: Writer<W>,
+    predictions: &'p Predictions,
+    nodes: &'p [usize],
+}
+
+impl<W: Write + Seek> Members<'_, W> {
+    fn all(&mut self, dataset: &Dataset, extras: &Extras) -> io::Result<()> {
+        let predictions = self.predictions;
+        self.texts("id", &|node| dataset.node_id(node))?;
+        if predictions.kind() == TargetKind::Values {
+            self.numbers("values", &|node| predictions.scores(node))?;
+            self.names("value_names")?;
+            if let Some(regions) = &extras.regions {
+                let ends = |node, end: fn(&(f64, f64)) -> f64| {
+                    predictions.intervals(node, regions).iter().map(end).collect()
+                };
+                self.numbers("from", &|node| ends(node, |ends| ends.0))?;
+                self.numbers("to", &|node| ends(node, |ends| ends.1))?;
+            }
+            return Ok(());
         }
-        npy::encode("|u1", &shape, &chosen)
-    };
-    let scores = numbers(&|node| predictions.scores(node));
-    let names = npy::encode_texts(predictions.classes());
-    let mut members = vec![("id", texts(&|node| dataset.node_id(node).into_owned()))];
-    if predictions.kind() == TargetKind::Values {
-        members.extend([("values", scores), ("value_names", names)]);
-        if let Some(regions) = &extras.regions {
-            let ends = |end: fn(&(f64, f64)) -> f64| {
-                numbers(&|node| predictions.intervals(node, regions).iter().map(end).collect())
-            };
-            members.extend([("from", ends(|ends| ends.0)), ("to", ends(|ends| ends.1))]);
+        self.texts("label", &|node| label(predictions, node))?;
+        match predictions.kind() {
+            TargetKind::Sets => self.marks("labels", &|node| predictions.labels(node))?,
+            TargetKind::Classes | TargetKind::Values => {
+                self.archive.start("label_id", "<i8", &[self.nodes.len()])?;
+                self.rows(&mut |node, bytes| {
+                    bytes.extend(i64::from(predictions.class(node)).to_le_bytes());
+                })?;
+            }
         }
-        return npz::write_members(path, overwrite, &members);
-    }
-    members.push(("label", texts(&|node| label(predictions, node).into_owned())));
-    members.push(match predictions.kind() {
-        TargetKind::Sets => ("labels", marks(&|node| predictions.labels(node))),
-        TargetKind::Classes | TargetKind::Values => {
-            let classes = nodes.iter().map(|&node| i64::from(predictions.class(node)));
-            ("label_id", npz::integers(classes))
+        self.numbers("scores", &|node| predictions.scores(node))?;
+        self.names("class_names")?;
+        if extras.probabilities {
+            self.numbers("probabilities", &|node| predictions.probabilities(node))?;
         }
-    });
-    members.extend([("scores", scores), ("class_names", names)]);
-    if extras.probabilities {
-        members.push(("probabilities", numbers(&|node| predictions.probabilities(node))));
+        if extras.regions.is_some() {
+            self.marks("sets", &|node| extras.plausible(predictions, node))?;
+        }
+        Ok(())
     }
-    if extras.regions.is_some() {
-        members.push(("sets", marks(&|node| extras.plausible(predictions, node))));
+
+    /// The bytes of every node, one after the other.
+    fn rows(&mut self, push: &mut dyn FnMut(usize, &mut Vec<u8>)) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        for some in self.nodes.chunks(PART) {
+            bytes.clear();
+            some.iter().for_each(|&node| push(node, &mut bytes));
+            self.archive.write_all(&bytes)?;
+        }
+        Ok(())
     }
-    npz::write_members(path, overwrite, &members)
+
+    fn texts<'t>(&mut self, name: &str, text: &dyn Fn(usize) -> Cow<'t, str>) -> io::Result<()> {
+        let lengths = self.nodes.iter().map(|&node| text(node).chars().count());
+        let width = lengths.max().unwrap_or(0).max(1);
+        self.archive.start(name, &format!("<U{width}"), &[self.nodes.len()])?;
+        self.rows(&mut |node, bytes| npy::push_text(bytes, &text(node), width))
+    }
+
+    fn numbers(&mut self, name: &str, of_node: &dyn Fn(usize) -> Vec<f64>) -> io::Result<()> {
+        let shape = [self.nodes.len(), self.predictions.classes().len()];
+        self.archive.start(name, "<f8", &shape)?;
+        self.rows(&mut |node, bytes| {
+            bytes.extend(of_node(node).into_iter().flat_map(f64::to_le_bytes))
+        })
+    }
+
+    fn marks(&mut self, name: &str, of_node: &dyn Fn(usize) -> Vec<u32>) -> io::Result<()> {
+        let width = self.predictions.classes().len();
+        self.archive.start(name, "|u1", &[self.nodes.len(), width])?;
+        self.rows(&mut |node, bytes| {
+            let first = bytes.len();
+            bytes.resize(first + width, 0);
+            of_node(node).into_iter().for_each(|label| bytes[first + label as usize] = 1);
+        })
+    }
+
+    fn names(&mut self, name: &str) -> io::Result<()> {
+        self.archive.member(name, &npy::encode_texts(self.predictions.classes()))
+    }
 }

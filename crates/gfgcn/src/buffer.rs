@@ -8,6 +8,7 @@
 use crate::device::ResidentArray;
 use crate::error::{Error, Result};
 use memmap2::{Mmap, MmapOptions};
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::marker::PhantomData;
@@ -138,6 +139,8 @@ impl<T: Plain> Buffer<T> {
 /// Numbers of which any bytes are a value: what files can be mapped as.
 pub trait Plain: sealed::Sealed + Copy + Send + Sync + 'static {}
 
+impl Plain for u8 {}
+impl Plain for i32 {}
 impl Plain for u32 {}
 impl Plain for u64 {}
 impl Plain for f32 {}
@@ -145,10 +148,24 @@ impl Plain for f64 {}
 
 mod sealed {
     pub trait Sealed {}
+    impl Sealed for u8 {}
+    impl Sealed for i32 {}
     impl Sealed for u32 {}
     impl Sealed for u64 {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
+}
+
+/// The bytes of numbers as they are written to files, little-endian; of most machines their own.
+pub fn little_endian<T: Plain>(numbers: &[T]) -> Cow<'_, [u8]> {
+    // SAFETY: any number is plain bytes, of which the slice has so many.
+    let bytes =
+        unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), size_of_val(numbers)) };
+    if cfg!(target_endian = "little") || size_of::<T>() == 1 {
+        return Cow::Borrowed(bytes);
+    }
+    let turned = bytes.chunks_exact(size_of::<T>()).flat_map(|number| number.iter().rev());
+    Cow::Owned(turned.copied().collect())
 }
 
 /// A mapping that is aligned for `T`, of whole numbers.
@@ -163,6 +180,16 @@ impl<T: Plain> AsRef<[T]> for Mapped<T> {
         // SAFETY: the mapping lives as long as `self` and is not written to, `Buffer::map` checked its
         // alignment, and any bytes are a `T`.
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), len) }
+    }
+}
+
+impl<T> Buffer<T> {
+    /// Bytes of entries that are owned; those of others, and of files, are none of ours.
+    pub fn held_memory(&self) -> u64 {
+        match &self.0 {
+            Storage::Own(own) => size_of_val(own.as_slice()) as u64,
+            Storage::Shared(_) | Storage::OnDevice(_) => 0,
+        }
     }
 }
 

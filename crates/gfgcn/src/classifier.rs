@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::Design;
-use crate::driver::{Driver, Explanation, Filtered, Rows, Scoring, Systems};
+use crate::driver::{Budget, Driver, Explanation, Filtered, Rows, Scoring, Systems};
 use crate::error::Result;
 use crate::fit::Fitted;
 use crate::head::{Lesson, Objective, Supervision};
@@ -90,8 +90,9 @@ impl Classifier {
         context.run(|| {
             let lesson = self.lesson(dataset, split)?;
             Driver::check(dataset.features(), std::slice::from_ref(&self.design), context)?;
-            let driver = self.driver(dataset, &lesson)?;
-            let needed = driver.least_memory() + self.memory(&lesson, driver.columns(0));
+            let own = self.memory(&lesson, self.design.columns(dataset));
+            let driver = self.driver(dataset, &lesson, Budget::beside(own, context))?;
+            let needed = driver.least_memory() + own;
             let _lease = context.memory().reserve("training", needed, REMEDY)?;
             let (ridge, supervision) = (self.ridge.on(lesson.kind()), Supervision::of(lesson)?);
             let (train, columns) = (supervision.train.len(), driver.columns(0));
@@ -206,7 +207,7 @@ impl Classifier {
     /// As [`Classifier::fit`].
     pub fn explain(&self, dataset: &Dataset, split: &Split) -> Result<Explanation> {
         let lesson = self.lesson(dataset, split)?;
-        let driver = self.driver(dataset, &lesson)?;
+        let driver = self.driver(dataset, &lesson, Budget::default())?;
         let (train, targets) = (split.train().len(), dataset.targets().names().len());
         let systems = Systems::new(1, train, driver.columns(0), targets, &self.ridge);
         Ok(driver.explain(u64::MAX, vec![systems], Scoring::Later))
@@ -220,9 +221,10 @@ impl Classifier {
         &self,
         dataset: &'d Dataset,
         lesson: &Lesson<'_>,
+        budget: Budget,
     ) -> Result<Driver<'d>> {
         let rows = Rows::of(lesson.nodes().collect(), dataset.nodes());
-        Driver::new(dataset, std::slice::from_ref(&self.design), rows, 0)
+        Driver::within(dataset, std::slice::from_ref(&self.design), rows, 0, budget)
     }
 
     /// Bytes beyond the filtered features.

@@ -1,5 +1,6 @@
 //! What is computed from graph and features before anything is learnt.
 
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::filter::{Filter, Tolerance};
@@ -91,7 +92,12 @@ impl Input {
                 "the nodes have no features; a design can be computed of structure or degrees"
                     .into(),
             )),
-            Input::Features => Ok(scaling.apply(features)),
+            Input::Features => {
+                if scaling != RowScaling::Plain {
+                    features.ready(0..features.cols())?;
+                }
+                Ok(scaling.apply(features))
+            }
             Input::Structure => Ok(Cow::Owned(Features::identity(graph.nodes()))),
             Input::Degrees => {
                 let degrees = graph.log_degrees();
@@ -246,6 +252,12 @@ impl Design {
     /// The filter of the first channel, which is the only one of the paper's models.
     pub fn filter(&self) -> Filter {
         self.channels[0].filter
+    }
+
+    /// The number of columns of its filtered features.
+    pub(crate) fn columns(&self, dataset: &Dataset) -> usize {
+        let (graph, features) = (dataset.graph(), dataset.features());
+        self.channels().iter().map(|channel| channel.input.columns(graph, features)).sum()
     }
 
     /// Whether any channel looks further than the node itself.

@@ -7,7 +7,7 @@ use crate::calibration::Calibrated;
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::Design;
-use crate::driver::{Driver, Explanation, Filtered, Rows, Scoring, Systems};
+use crate::driver::{Budget, Driver, Explanation, Filtered, Rows, Scoring, Systems};
 use crate::error::{Error, Result};
 use crate::fit::Fitted;
 use crate::head::{Lesson, Objective, Supervision, target_columns};
@@ -117,10 +117,11 @@ impl Evaluation {
                 })
                 .collect::<Result<Vec<Lesson<'_>>>>()?;
             Driver::check(dataset.features(), &self.designs, context)?;
-            let driver = self.driver(dataset)?;
+            let own = self.own_memory(&lessons, dataset);
+            let driver = self.driver(dataset, Budget::beside(own, context))?;
             let _lease = context.memory().reserve(
                 "the evaluation",
-                self.least_memory(&lessons, dataset, &driver),
+                driver.least_memory() + own,
                 "use fewer threads or splits, or a machine with more memory",
             )?;
             let supervisions = lessons.into_iter().map(Supervision::of).collect::<Result<_>>()?;
@@ -148,7 +149,7 @@ impl Evaluation {
     /// # Errors
     /// What no driver can be made for.
     pub fn explain(&self, dataset: &Dataset) -> Result<Explanation> {
-        let driver = self.driver(dataset)?;
+        let driver = self.driver(dataset, Budget::default())?;
         let train = self.largest_training_part();
         let (count, targets) = (self.steps() as usize, dataset.targets().names().len());
         let systems = Systems::new(count, train, self.columns(&driver), targets, &self.ridge);
@@ -163,10 +164,10 @@ impl Evaluation {
         Ok(driver.explain(FILTERED_BYTES, vec![systems], scoring))
     }
 
-    fn driver<'d>(&self, dataset: &'d Dataset) -> Result<Driver<'d>> {
+    fn driver<'d>(&self, dataset: &'d Dataset, budget: Budget) -> Result<Driver<'d>> {
         // Only a linear kernel predicts without the filtered features of every node.
         if !self.ridge.kernel.is_linear() {
-            return Driver::new(dataset, &self.designs, Rows::All, 0);
+            return Driver::within(dataset, &self.designs, Rows::All, 0, budget);
         }
         let mut nodes: Vec<usize> = Vec::new();
         for split in &self.splits {
@@ -176,7 +177,7 @@ impl Evaluation {
             }
         }
         let rows = Rows::of(nodes, dataset.nodes());
-        Driver::new(dataset, &self.designs, rows, self.score_columns(dataset))
+        Driver::within(dataset, &self.designs, rows, self.score_columns(dataset), budget)
     }
 
     /// Columns of scores that a design has over all splits, at most.
@@ -193,12 +194,12 @@ impl Evaluation {
         (0..self.designs.len()).map(|design| driver.columns(design)).max().unwrap_or(0)
     }
 
-    /// Bytes without which nothing works: one design at a time, as many of its splits side by side as there are threads,
-    /// and the predictors and scores of all of them.
-    fn least_memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset, driver: &Driver<'_>) -> u64 {
+    /// Bytes beyond those of the driver without which nothing works: one design at a time, as many of its splits side by side as
+    /// there are threads, and the predictors and scores of all of them.
+    fn own_memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> u64 {
+        let columns = self.designs.iter().map(|design| design.columns(dataset)).max().unwrap_or(0);
         let threads = rayon::current_num_threads().min(lessons.len()) as u64;
-        let sizes: Vec<Sizes> =
-            lessons.iter().map(|lesson| lesson.sizes(self.columns(driver))).collect();
+        let sizes: Vec<Sizes> = lessons.iter().map(|lesson| lesson.sizes(columns)).collect();
         let most =
             |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).max().unwrap_or(0);
         let sum = |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).sum::<u64>();
@@ -223,7 +224,7 @@ impl Evaluation {
         let testing =
             lessons.iter().map(|lesson| lesson.testing_memory(testing)).max().unwrap_or(0);
         let scoring = scoring + testing;
-        driver.least_memory() + supervised + predictors + fitting.max(scoring) + predictions
+        supervised + predictors + fitting.max(scoring) + predictions
     }
 }
 

@@ -1,36 +1,81 @@
 //! Node features: what the graph's filters are applied to.
 
 use crate::error::{Error, Result};
-use crate::matrix::{Matrix, SparseMatrix};
+use crate::matrix::{ColumnBlocks, Matrix, SparseMatrix};
 use rayon::prelude::*;
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// Entries that a thread looks at, at least.
 const MANY: usize = 1 << 16;
 
 /// Node features X, one row per node: finite `f32` values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Features {
     /// Every value is stored.
     Dense(Matrix<f32>),
     /// Only the values other than zero are stored.
     Sparse(SparseMatrix),
+    /// Every value is stored, a few columns at a time; as a rule in files, of which those that are used are in memory.
+    Blocks(ColumnBlocks),
+}
+
+impl PartialEq for Features {
+    /// Blocks of columns are equal to one array of the same values.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Features::Dense(a), Features::Dense(b)) => a == b,
+            (Features::Sparse(a), Features::Sparse(b)) => a == b,
+            (Features::Blocks(a), Features::Blocks(b)) => a == b,
+            (Features::Dense(m), Features::Blocks(blocks))
+            | (Features::Blocks(blocks), Features::Dense(m)) => {
+                let row = |i| blocks.values(i, 0..m.cols()).eq(m.row(i).iter().copied());
+                (m.rows(), m.cols()) == (blocks.rows(), blocks.cols()) && (0..m.rows()).all(row)
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Features {
     /// Dense features; refuses NaN and infinite values, naming the row and column.
     pub fn dense(matrix: Matrix<f32>) -> Result<Self> {
         check_columns(matrix.cols())?;
-        let wrong = match matrix.resident() {
-            Some(array) => array.survey().not_finite,
-            None => {
-                let values = matrix.as_slice();
-                let first = values.par_iter().with_min_len(MANY).position_first(|v| !v.is_finite());
-                first.map(|k| (k, values[k]))
-            }
-        };
-        match wrong {
-            Some((k, value)) => Err(not_finite(k / matrix.cols(), k % matrix.cols(), value)),
-            None => Ok(Features::Dense(matrix)),
+        check_finite(&matrix, 0)?;
+        Ok(Features::Dense(matrix))
+    }
+
+    /// Dense features in blocks of columns. What a block holds is checked when it is first used ([`Features::ready`]).
+    pub fn blocks(blocks: ColumnBlocks) -> Result<Self> {
+        check_columns(blocks.cols())?;
+        Ok(Features::Blocks(blocks))
+    }
+
+    /// To be called before some columns are first read: those that are in files are checked then.
+    ///
+    /// # Errors
+    /// Contents other than those that were written, or values that are not finite.
+    pub fn ready(&self, columns: Range<usize>) -> Result<()> {
+        match self {
+            Features::Dense(_) | Features::Sparse(_) => Ok(()),
+            Features::Blocks(blocks) => blocks.ready(columns),
+        }
+    }
+
+    /// With blocks of columns as one array.
+    #[must_use]
+    pub fn gathered(self) -> Self {
+        match self {
+            Features::Blocks(blocks) => Features::Dense(blocks.to_matrix()),
+            other => other,
+        }
+    }
+
+    /// As [`Features::gathered`], without copying what is one array already.
+    pub fn as_gathered(&self) -> Cow<'_, Self> {
+        match self {
+            Features::Blocks(_) => Cow::Owned(self.clone().gathered()),
+            other => Cow::Borrowed(other),
         }
     }
 
@@ -70,6 +115,7 @@ impl Features {
         match self {
             Features::Dense(m) => m.rows(),
             Features::Sparse(m) => m.rows(),
+            Features::Blocks(m) => m.rows(),
         }
     }
 
@@ -78,6 +124,7 @@ impl Features {
         match self {
             Features::Dense(m) => m.cols(),
             Features::Sparse(m) => m.cols(),
+            Features::Blocks(m) => m.cols(),
         }
     }
 
@@ -89,6 +136,10 @@ impl Features {
                 None => m.as_slice().par_iter().with_min_len(MANY).filter(|&&v| v != 0.0).count(),
             },
             Features::Sparse(m) => m.nnz(),
+            Features::Blocks(m) => {
+                let in_row = |i| m.values(i, 0..m.cols()).filter(|&v| v != 0.0).count();
+                (0..m.rows()).into_par_iter().with_min_len(1 << 12).map(in_row).sum()
+            }
         }
     }
 
@@ -97,8 +148,26 @@ impl Features {
         let bytes = match self {
             Features::Dense(m) => 4 * m.rows() * m.cols(),
             Features::Sparse(m) => 8 * (m.nnz() + m.rows()),
+            Features::Blocks(m) => 4 * m.rows() * m.cols(),
         };
         bytes as u64
+    }
+
+    /// Bytes that are held in memory, and not mapped from files or lent.
+    pub fn held_memory(&self) -> u64 {
+        match self {
+            Features::Dense(m) => m.held_memory(),
+            Features::Sparse(m) => m.held_memory(),
+            Features::Blocks(m) => m.held_memory(),
+        }
+    }
+
+    /// Bytes that a copy takes with its rows divided.
+    pub(crate) fn scaled_memory(&self) -> u64 {
+        match self {
+            Features::Dense(_) | Features::Sparse(_) => self.memory(),
+            Features::Blocks(m) => 8 * m.rows() as u64,
+        }
     }
 
     /// Adds a multiple of row `i`.
@@ -108,7 +177,7 @@ impl Features {
                 let row = m.row(i).iter();
                 out.iter_mut().zip(row).for_each(|(out, &v)| *out += factor * f64::from(v));
             }
-            Features::Sparse(_) => {
+            Features::Sparse(_) | Features::Blocks(_) => {
                 self.for_each_in_row(i, |column, value| out[column] += factor * f64::from(value));
             }
         }
@@ -124,6 +193,10 @@ impl Features {
                 let (columns, values) = m.row(i);
                 columns.iter().zip(values).for_each(|(&j, &v)| f(j as usize, v));
             }
+            Features::Blocks(m) => {
+                let values = m.values(i, 0..m.cols()).enumerate();
+                values.filter(|&(_, v)| v != 0.0).for_each(|(j, v)| f(j, v));
+            }
         }
     }
 
@@ -132,6 +205,7 @@ impl Features {
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
             Features::Dense(m) => Features::Dense(m.select_rows(rows)),
+            Features::Blocks(m) => Features::Dense(m.select_rows(rows)),
             Features::Sparse(m) => {
                 let fill = |k: usize, indices: &mut Vec<u32>, values: &mut Vec<f32>| {
                     let (own_columns, own_values) = m.row(rows[k]);
@@ -167,6 +241,7 @@ impl Features {
             Features::Sparse(m) => {
                 m.rows_of_values_mut().for_each(divide);
             }
+            Features::Blocks(m) => *m = m.divided_by(size),
         }
         self
     }
@@ -200,6 +275,28 @@ impl Features {
             });
         });
         out
+    }
+}
+
+/// Refuses values that are not finite, of a matrix whose first column is the given one of the features.
+pub(crate) fn check_finite(matrix: &Matrix<f32>, first: usize) -> Result<()> {
+    let cols = matrix.cols();
+    let wrong = match matrix.resident() {
+        Some(array) => array.survey().not_finite,
+        None => {
+            let values = matrix.as_slice();
+            let found = values.par_chunks(MANY).enumerate().find_map_first(|(k, part)| {
+                // All at once, which vectorises; by position only where one is bad.
+                let sound = part.iter().fold(true, |sound, v| sound & v.is_finite());
+                let position = || part.iter().position(|v| !v.is_finite());
+                if sound { None } else { position().map(|position| k * MANY + position) }
+            });
+            found.map(|k| (k, values[k]))
+        }
+    };
+    match wrong {
+        Some((k, value)) => Err(not_finite(k / cols, first + k % cols, value)),
+        None => Ok(()),
     }
 }
 

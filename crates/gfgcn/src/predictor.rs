@@ -219,12 +219,15 @@ pub(crate) fn score_all(
     let linear: Option<Vec<&Matrix<f64>>> = predictors.iter().map(|p| p.weights()).collect();
     let scores = match linear {
         Some(weights) => {
-            let scores = driver.scores(design, &weights, context)?;
+            let constants: Vec<f64> =
+                predictors.iter().flat_map(|predictor| predictor.intercept()).copied().collect();
+            let scores = driver.scores_with(design, &weights, &constants, context)?;
+            if predictors.len() == 1 {
+                return Ok(vec![finite(scores)?]);
+            }
             let own = |(k, predictor): (usize, &&Predictor)| {
                 let first = predictors[..k].iter().map(|before| before.targets()).sum::<usize>();
-                let mut own = scores.select_columns(first..first + predictor.targets());
-                own.add_to_rows(1.0, predictor.intercept());
-                own
+                scores.select_columns(first..first + predictor.targets())
             };
             predictors.par_iter().enumerate().map(own).collect::<Vec<_>>()
         }
@@ -239,7 +242,7 @@ pub(crate) fn score_all(
 
 /// Scores, if all are finite.
 pub(crate) fn finite(scores: Matrix<f64>) -> Result<Matrix<f64>> {
-    match scores.as_slice().iter().all(|score| score.is_finite()) {
+    match scores.as_slice().par_iter().with_min_len(1 << 16).all(|score| score.is_finite()) {
         true => Ok(scores),
         false => Err(Error::Data(
             "the scores overflow; the features are larger than those the model was trained on"

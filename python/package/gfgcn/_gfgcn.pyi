@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Dataset",
     "Model",
+    "StoreWriter",
     "__version__",
     "audit",
     "check",
@@ -53,6 +54,7 @@ class Dataset:
     def named(
         self, name: str, node_ids: list[str] | None = None, split: list[list[int]] | None = None
     ) -> Dataset: ...
+    def with_targets(self, targets: tuple[Any, list[str]]) -> Dataset: ...
     def save(self, path: str, overwrite: bool, format: str | None = None) -> None: ...
     @staticmethod
     def read_tables(edges: str | None, features: str | None, labels: str | None = None) -> Dataset: ...
@@ -92,6 +94,21 @@ class DeviceArray:
         copy: bool | None = None,
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
+
+@final
+class StoreWriter:
+    def __new__(
+        cls, path: str, nodes: int, edges: int, columns: int, weighted: bool, directed: bool, overwrite: bool
+    ) -> StoreWriter: ...
+    def add_edges(self, from_: Any, to: Any, weights: NDArray[np.float32] | None = None) -> None: ...
+    def add_rows(self, rows: NDArray[np.float32]) -> None: ...
+    def finish(
+        self,
+        targets: tuple[Any, list[str]] | None = None,
+        split: list[list[int]] | None = None,
+        node_ids: list[str] | None = None,
+        feature_names: list[str] | None = None,
+    ) -> None: ...
 
 @final
 class Model:

@@ -13,7 +13,20 @@ from typing import Any
 import numpy as np
 
 from ._gfgcn import Dataset as _Dataset
+from ._store import Store, open, write_store
 from ._types import Array
+
+__all__ = [
+    "Dataset",
+    "Store",
+    "available",
+    "download",
+    "load",
+    "names",
+    "open",
+    "read_tables",
+    "write_store",
+]
 
 
 @dataclass(repr=False)
@@ -57,7 +70,7 @@ class Dataset:
         return np.where(self.train_mask if self.y.ndim == 1 else self.train_mask[:, None], self.y, hidden)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, format: str = "csv") -> None:
-        """Writes an ``.npz`` archive, or a folder of tables in a format: "csv", "tsv" or "parquet".
+        """Writes an ``.npz`` archive, or a folder: of tables in a format, "csv", "tsv" or "parquet", or a "store".
 
         >>> import tempfile, pathlib
         >>> from gfgcn import datasets

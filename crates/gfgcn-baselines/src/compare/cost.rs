@@ -108,6 +108,7 @@ impl Comparison<'_> {
                 let dropped = match features {
                     Features::Dense(x) => x.as_slice().len(),
                     Features::Sparse(x) => x.nnz(),
+                    Features::Blocks(x) => x.rows() * x.cols(),
                 };
                 let values = nodes * of_node + entries * of_entry + dropped;
                 (network.parameters(features.cols(), classes), values)

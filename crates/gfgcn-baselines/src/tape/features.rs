@@ -10,6 +10,9 @@ use crate::random::Dropout;
 use gfgcn::features::Features;
 use gfgcn::matrix::{Matrix, SparseMatrix};
 
+/// What a [`Reach`](crate::reach::Reach) sees to.
+const GATHERED: &str = "networks read features as one array";
+
 /// The stored entries of the first rows of X after dropout: one row of them for sparse features.
 pub(crate) fn drop_entries(
     features: &Features,
@@ -20,6 +23,7 @@ pub(crate) fn drop_entries(
     let (mut out, entries) = match features {
         Features::Dense(x) => (buffers.take(rows, x.cols()), x.as_slice()),
         Features::Sparse(x) => (buffers.take(1, x.offsets()[rows]), x.values()),
+        Features::Blocks(_) => unreachable!("{GATHERED}"),
     };
     let entries = &entries[..out.as_slice().len()];
     over_rows(
@@ -49,6 +53,7 @@ pub(crate) fn multiply(
             let values = dropped.map_or(x.values(), Matrix::as_slice);
             multiply_sparse(x, values, w, out);
         }
+        Features::Blocks(_) => unreachable!("{GATHERED}"),
     }
 }
 
@@ -66,6 +71,7 @@ pub(crate) fn multiply_transposed(
             let values = dropped.map_or(x.values(), Matrix::as_slice);
             multiply_sparse_transposed(x, values, g, out, buffers);
         }
+        Features::Blocks(_) => unreachable!("{GATHERED}"),
     }
 }
 

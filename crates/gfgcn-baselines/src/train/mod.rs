@@ -110,6 +110,7 @@ impl<'a> Trainer<'a> {
         model.check()?;
         training.check()?;
         Edges::check(dataset.graph())?;
+        dataset.features().ready(0..dataset.features().cols())?;
         let (features, filtered) = match model.filter() {
             None => (training.rows.apply(dataset.features()), None),
             Some(filter) => {

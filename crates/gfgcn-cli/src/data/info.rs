@@ -1,11 +1,15 @@
 //! `gfgcn data info`: what a dataset holds.
 
 use crate::output::{Output, count, pairs, table};
+use crate::progress::{self, Unit};
 use crate::source::Source;
 use crate::{Global, shown};
 use clap::Args;
+use gfgcn::Error;
+use gfgcn::context::Context;
 use gfgcn::data::{Dataset, TargetKind, Targets};
 use gfgcn::split::Split;
+use gfgcn_data::{Layout, store};
 use serde::Serialize;
 
 /// Describe a dataset: graph, features, classes, splits
@@ -13,6 +17,9 @@ use serde::Serialize;
 pub(crate) struct Arguments {
     #[command(flatten)]
     source: Source,
+    /// Check all of a store first: every file against its checksum, the graph, and the fingerprint
+    #[arg(long)]
+    verify: bool,
 }
 
 #[derive(Serialize)]
@@ -90,7 +97,19 @@ struct Parts {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
+    if arguments.verify {
+        let store = arguments.source.layout(global)?;
+        let Some(Layout::Store(path)) = store else {
+            let problem = "--verify is for stores, which are mapped; everything else is checked when it is read";
+            return Err(Error::Data(problem.into()).into());
+        };
+        let verify = |context: &Context| store::verify(&path, context);
+        let store::Verified { files, .. } =
+            progress::show(output, "verifying", Unit::Time, verify)?;
+        output.note(format!("{files} files are as they were written, and the graph is sound"));
+    }
     let dataset = arguments.source.load(global, output)?;
+    dataset.features().ready(0..dataset.features().cols())?;
     let report = Report::new(&dataset, arguments.source.describe(global)?);
     output.report(&report, Report::text)
 }

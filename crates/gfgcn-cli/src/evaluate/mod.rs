@@ -7,6 +7,7 @@ mod splits;
 mod trained;
 
 use crate::device::{DeviceOption, placed};
+use crate::limit::MemoryLimit;
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::settings::{Settings, depth};
@@ -90,6 +91,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     training: TrainingSettings,
     #[command(flatten)]
+    pub(crate) memory: MemoryLimit,
+    #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
 
@@ -97,6 +100,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let methods = arguments.methods()?;
     let training = arguments.training.training(&arguments.settings)?;
     let whole = arguments.source.load(global, output)?;
+    arguments.memory.count(&whole)?;
     let (dataset, splits) = arguments.prepare(whole)?;
     arguments.check_features(&dataset)?;
     arguments.check_networks(&methods, &dataset)?;

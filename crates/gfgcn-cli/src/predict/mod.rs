@@ -3,6 +3,7 @@
 mod agreement;
 
 use crate::device::DeviceOption;
+use crate::limit::{MemoryLimit, with_scratch};
 use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target};
@@ -10,13 +11,15 @@ use crate::{Global, interrupt, shown, stdio};
 use agreement::Agreement;
 use clap::Args;
 use gfgcn::calibration::Regions;
-use gfgcn::context::Context;
-use gfgcn::data::TargetKind;
+use gfgcn::context::{Context, Scratch};
+use gfgcn::data::{Dataset, TargetKind};
+use gfgcn::files::read_file;
 use gfgcn::model::Predictions;
 use gfgcn::{Error, Model};
 use gfgcn_data::predictions::{self, Extras, Format};
 use gfgcn_data::read_nodes;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -76,6 +79,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     split: SplitSource,
     #[command(flatten)]
+    pub(crate) memory: MemoryLimit,
+    #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
 
@@ -92,15 +97,21 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let model = Model::load(&arguments.model)?;
     let mut extras = arguments.extras(&model)?;
     let dataset = arguments.source.load_for(&model, global, output)?;
+    arguments.memory.count(&dataset)?;
     let split = arguments.split.load_one(&dataset)?;
     let asked = arguments.nodes.as_deref();
     let asked = asked.map(|path| read_nodes(path, &dataset, &interrupt::context())).transpose()?;
     let start = Instant::now();
+    let scratch = match (to_stdout, &asked) {
+        (false, None) => arguments.scratch(&dataset)?,
+        _ => None,
+    };
     let predict = |context: &Context| match &asked {
         Some(nodes) => model.predict_nodes(&dataset, nodes, context),
-        None => model.predict(&dataset, context),
+        None => model.predict(&dataset, &with_scratch(context, scratch.as_ref())),
     };
-    let predictions = progress::show(output, "predicting", Unit::Time, predict)?;
+    let unit = if scratch.is_some() { Unit::Steps } else { Unit::Time };
+    let predictions = progress::show(output, "predicting", unit, predict)?;
     if let (Some(share), Some(coverage)) = (arguments.smooth, arguments.sets) {
         let smooth = |context: &Context| {
             model.smoothed_sets(&dataset, &predictions, coverage, share, context)
@@ -152,6 +163,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         if to_stdout {
             stdio::print_file(path)?;
         }
+        scratch.iter().for_each(Scratch::remove);
     }
     let report = Report {
         output: shown::path(arguments.target.path()),
@@ -177,6 +189,16 @@ impl Arguments {
             None if stdio::is_standard(self.target.path()) => "csv".parse(),
             None => Format::of(self.target.path()),
         }
+    }
+
+    /// The work folder beside the output, for these data and this model.
+    fn scratch(&self, dataset: &Dataset) -> Result<Option<Scratch>, Error> {
+        if self.memory.bytes().is_none() {
+            return Ok(None);
+        }
+        let model = gfgcn::hex(&Sha256::digest(read_file(&self.model)?));
+        let purpose = format!("{} {model}", dataset.source_fingerprint());
+        Ok(self.memory.scratch(self.target.path(), purpose))
     }
 
     fn extras(&self, model: &Model) -> Result<Extras, Error> {

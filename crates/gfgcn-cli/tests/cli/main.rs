@@ -33,6 +33,8 @@ mod same_bytes;
 mod sandbox;
 mod shell;
 mod splits;
+#[cfg(unix)]
+mod stores;
 mod synth;
 mod targets;
 mod trained;

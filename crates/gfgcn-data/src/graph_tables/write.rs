@@ -4,10 +4,11 @@ use super::edges::says_directed;
 use super::parts::is_unlabelled;
 use super::{Role, check_relation_count, splits};
 use crate::density::is_sparse;
+use crate::store::written_parts;
 use crate::table::{Cell, Column, ColumnData, TableFormat, names, write_table};
 use gfgcn::data::{Dataset, LabelSets, Labels, Targets, Values};
 use gfgcn::features::Features;
-use gfgcn::files::{NewFolder, check_absent, listed_parts};
+use gfgcn::files::{NewFolder, check_absent};
 use gfgcn::graph::Graph;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
@@ -62,7 +63,7 @@ pub fn write_folder(
         tables.push((Role::Split, splits::columns(dataset.splits(), &ids)));
     }
     let file = |role: Role| format!("{}.{format}", role.stem());
-    let ours: Vec<PathBuf> = listed_parts(folder).iter().map(|part| folder.join(part)).collect();
+    let ours: Vec<PathBuf> = written_parts(folder).iter().map(|part| folder.join(part)).collect();
     for role in Role::ALL {
         let written = tables.iter().any(|&(table, _)| table == role);
         for path in role.candidates(folder)? {
@@ -82,7 +83,7 @@ pub fn write_folder(
     for (role, columns) in &tables {
         new.put(&file(*role), |path| write_table(path, false, columns))?;
     }
-    new.finish()
+    new.finish_replacing(&written_parts)
 }
 
 /// Bytes that [`write_folder`] takes at most besides the dataset.
@@ -260,7 +261,9 @@ fn wide_columns<'a>(
             Features::Dense(matrix) => {
                 matrix.row(i).iter().zip(&mut values).for_each(|(&value, column)| column[i] = value)
             }
-            Features::Sparse(_) => features.for_each_in_row(i, |j, value| values[j][i] = value),
+            Features::Sparse(_) | Features::Blocks(_) => {
+                features.for_each_in_row(i, |j, value| values[j][i] = value);
+            }
         }
     }
     let ids = Column::text("id", ids.iter().map(|id| &**id));

@@ -8,6 +8,7 @@ use gfgcn::features::Features;
 use gfgcn::graph::{Graph, MAX_NODES, Repairs};
 use gfgcn::matrix::{Matrix, SparseMatrix, check_offsets, repeated_entries};
 use gfgcn::{Error, Result};
+use rayon::prelude::*;
 use std::io::{Read, Seek};
 
 /// A matrix as it stands in the archive.
@@ -22,8 +23,19 @@ impl RawMatrix {
         match self {
             RawMatrix::Sparse { shape, offsets, indices, values } => {
                 check_square(shape[0], shape[1])?;
-                let weights = values.iter().any(|&w| w != 1.0).then_some(values.as_slice());
-                build_rows(&offsets, &indices, weights, directed, reading)
+                let weighted = values.par_iter().with_min_len(1 << 14).any(|&w| w != 1.0);
+                let weights = weighted.then_some(values);
+                if directed {
+                    return build_rows(&offsets, &indices, weights.as_deref(), true, reading);
+                }
+                // Arrays that need no repair are the graph's from here on.
+                let (nodes, entries) = (shape[0], indices.len());
+                let offsets: Vec<u64> =
+                    offsets.into_par_iter().map(|offset| offset as u64).collect();
+                reading.building(entries, nodes, || {
+                    let weights = weights.map(Into::into);
+                    Graph::from_buffers(offsets.into(), indices.into(), weights)
+                })
             }
             RawMatrix::Dense(m) => {
                 check_square(m.rows(), m.cols())?;
@@ -117,15 +129,12 @@ impl<R: Read + Seek> Members<R> {
             return Err(Error::Format(format!("member {stem}shape has {} entries", shape.len())));
         };
         let convert = |part: &str, values: Vec<i64>| -> Result<Vec<usize>> {
-            values
-                .into_iter()
-                .enumerate()
-                .map(|(k, value)| {
-                    usize::try_from(value).map_err(|_| {
-                        Error::Format(format!("member {stem}{part}: entry {k} is {value}, below 0"))
-                    })
-                })
-                .collect()
+            if let Some(k) = values.par_iter().position_first(|&value| value < 0) {
+                let value = values[k];
+                let problem = format!("member {stem}{part}: entry {k} is {value}, below 0");
+                return Err(Error::Format(problem));
+            }
+            Ok(values.into_par_iter().map(|value| value as usize).collect())
         };
         let shape = convert("shape", vec![rows, cols])?;
         let offsets = convert("indptr", index("indptr")?)?;
@@ -137,16 +146,14 @@ impl<R: Read + Seek> Members<R> {
                  archive are about; if they are meant, save it uncompressed"
             )));
         }
-        let indices = convert("indices", index("indices")?)?
-            .into_iter()
-            .enumerate()
-            .map(|(k, value)| match u32::try_from(value) {
-                Ok(column) if value < MAX_NODES => Ok(column),
-                _ => Err(Error::Format(format!(
-                    "member {stem}indices: entry {k} is {value}, which does not fit 32 bits"
-                ))),
-            })
-            .collect::<Result<Vec<u32>>>()?;
+        let indices = convert("indices", index("indices")?)?;
+        if let Some(k) = indices.par_iter().position_first(|&value| value >= MAX_NODES) {
+            let value = indices[k];
+            return Err(Error::Format(format!(
+                "member {stem}indices: entry {k} is {value}, which does not fit 32 bits"
+            )));
+        }
+        let indices: Vec<u32> = indices.into_par_iter().map(|column| column as u32).collect();
         self.reading.release((size_of::<u32>() * indices.len()) as u64);
         let values = self
             .with(&format!("{stem}data"), size_of::<f32>(), |array| {

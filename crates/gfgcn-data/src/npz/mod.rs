@@ -194,6 +194,10 @@ fn members_of(dataset: &Dataset) -> Vec<(Cow<'static, str>, Vec<u8>)> {
         Features::Dense(m) => {
             members.push(("attr_matrix", floats(&[m.rows(), m.cols()], m.as_slice())));
         }
+        Features::Blocks(m) => {
+            let m = m.to_matrix();
+            members.push(("attr_matrix", floats(&[m.rows(), m.cols()], m.as_slice())));
+        }
         Features::Sparse(m) => {
             members.push(("attr_data", floats(&[m.nnz()], m.values())));
             members.push(("attr_indices", integers(m.indices().iter().map(|&j| i64::from(j)))));

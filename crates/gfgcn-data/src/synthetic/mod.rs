@@ -9,8 +9,12 @@
 mod population;
 
 use crate::archive::Writer;
+use crate::store::StoreWriter;
+use gfgcn::buffer::little_endian;
 use gfgcn::context::Context;
+use gfgcn::data::{Labels, Targets};
 use gfgcn::files::{check_absent, write_atomically};
+use gfgcn::split::{Ratio, Split};
 use gfgcn::{Error, Result};
 use population::{Allotment, Population};
 use rand_chacha::ChaCha8Rng;
@@ -89,6 +93,7 @@ pub struct Synthetic {
     shape: Shape,
     homophily: f64,
     seed: u64,
+    split: Option<Ratio>,
 }
 
 /// What a random stream is for; streams of different purposes have nothing in common.
@@ -123,7 +128,60 @@ impl Synthetic {
         if !(0.0..=1.0).contains(&homophily) {
             return Err(Error::parameter("homophily", homophily, "a number from 0 to 1"));
         }
-        Ok(Synthetic { shape, homophily, seed })
+        Ok(Synthetic { shape, homophily, seed, split: None })
+    }
+
+    /// With a [random split](Split::random) of the nodes into parts of these sizes, drawn by the same seed.
+    #[must_use]
+    pub fn with_split(self, ratio: Ratio) -> Self {
+        Synthetic { split: Some(ratio), ..self }
+    }
+
+    /// The split of the nodes, where one was asked for.
+    fn split_of(&self, classes: &[u32]) -> Result<Option<Split>> {
+        let draw = |ratio| Split::random(&self.targets(classes)?, ratio, self.seed);
+        self.split.map(draw).transpose()
+    }
+
+    fn targets(&self, classes: &[u32]) -> Result<Targets> {
+        let names = (0..self.shape.classes).map(|class| class.to_string()).collect();
+        let of_node = classes.iter().copied().map(Some).collect();
+        Ok(Labels::from_classes(of_node, names)?.into())
+    }
+
+    /// Draws the dataset into a [store](crate::store): the same one as in the archive of [`Synthetic::write`], in memory that
+    /// grows with the nodes only. What is in the folder is only replaced with `overwrite`.
+    ///
+    /// The context's observer is told as by [`Synthetic::write`].
+    ///
+    /// # Errors
+    /// As [`Synthetic::write`].
+    pub fn write_store(&self, path: &Path, overwrite: bool, context: &Context) -> Result<()> {
+        let Shape { nodes, edges, classes, features } = self.shape;
+        let needed = self.write_memory();
+        let lease = context.memory().reserve("drawing the graph", needed, "ask for fewer nodes")?;
+        let mut store = StoreWriter::new(path, nodes, overwrite, context)?;
+        let population = Population::draw(nodes, classes, &mut self.random(Purpose::Nodes, 0));
+        let allotments = population.allot(edges, self.homophily)?;
+        let total = 8 * edges + 12 * nodes + 4 * nodes * features;
+        context.progress().begin("writing", total as u64);
+        let mut sorter = store.edges(edges, false, false)?;
+        self.draw_edges(&population, allotments, |first, rows| {
+            context.check()?;
+            rows.iter().enumerate().try_for_each(|(k, row)| {
+                row.iter().try_for_each(|&larger| sorter.add((first + k) as u32, larger, 1.0))
+            })
+        })?;
+        let class: Vec<u32> = population.into_classes();
+        drop(lease);
+        store.sorted(sorter)?;
+        let mut rows = store.dense(features)?;
+        self.draw_features(&class, |values| rows.add(values))?;
+        store.dense_rows(rows)?;
+        store.targets(&self.targets(&class)?)?;
+        store.splits(self.split_of(&class)?.as_slice())?;
+        drop(class);
+        store.finish()
     }
 
     /// Bytes that [`Synthetic::write`] takes at most.
@@ -185,20 +243,36 @@ impl Synthetic {
         out.archive.write_all(&[1])?;
         out.archive.start("labels", "<i8", &[nodes])?;
         out.put_all(population.classes().iter().map(|&class| i64::from(class).to_le_bytes()))?;
+        if let Some(split) = self.split_of(population.classes()).map_err(io::Error::other)? {
+            for (name, (_, part)) in ["train", "val", "test"].into_iter().zip(split.parts()) {
+                out.archive.start(&format!("{name}_idx"), "<i8", &[part.len()])?;
+                out.put_all(part.iter().map(|&node| (node as i64).to_le_bytes()))?;
+            }
+        }
         out.archive.start("attr_matrix", "<f4", &[nodes, features])?;
+        self.draw_features(population.classes(), |values| {
+            out.put(&little_endian(values)).map_err(Error::Read)
+        })
+        .map_err(of_system)
+    }
+
+    /// Draws the features of all nodes, some rows at a time.
+    fn draw_features(
+        &self,
+        classes: &[u32],
+        mut take: impl FnMut(&[f32]) -> Result<()>,
+    ) -> Result<()> {
+        let Shape { nodes, features, .. } = self.shape;
         let rows = BLOCK.div_ceil(features);
-        let mut bytes = Vec::new();
+        let mut values = Vec::new();
         for start in (0..nodes).step_by(rows) {
-            let rows = rows.min(nodes - start);
-            bytes.resize(4 * rows * features, 0);
-            bytes.par_chunks_mut(4 * features).enumerate().for_each(|(k, row)| {
+            values.resize(rows.min(nodes - start) * features, 0.0);
+            values.par_chunks_mut(features).enumerate().for_each(|(k, row)| {
                 let node = start + k;
-                let values = self.features(node, population.classes()[node]);
-                row.chunks_exact_mut(4).zip(values).for_each(|(place, value)| {
-                    place.copy_from_slice(&value.to_le_bytes());
-                });
+                let drawn = self.features(node, classes[node]);
+                row.iter_mut().zip(drawn).for_each(|(place, value)| *place = value);
             });
-            out.put(&bytes)?;
+            take(&values)?;
         }
         Ok(())
     }
@@ -207,20 +281,38 @@ impl Synthetic {
     fn write_edges<W: Write + Seek>(
         &self,
         population: &Population,
-        mut allotments: [Allotment; 2],
+        allotments: [Allotment; 2],
         out: &mut Stream<'_, W>,
     ) -> io::Result<Vec<i64>> {
-        let nodes = self.shape.nodes;
-        let mut offsets = Vec::with_capacity(nodes + 1);
+        let mut offsets = Vec::with_capacity(self.shape.nodes + 1);
         offsets.push(0);
+        let mut end = 0;
+        let drawn = self.draw_edges(population, allotments, |_, rows| {
+            for row in rows {
+                end += row.len() as i64;
+                offsets.push(end);
+            }
+            let ends = rows.iter().flatten().map(|neighbour| neighbour.to_le_bytes());
+            out.put_all(ends).map_err(Error::Read)
+        });
+        drawn.map_err(of_system)?;
+        Ok(offsets)
+    }
+
+    /// Draws the larger ends of all edges: the first of some nodes, and the ends of each.
+    fn draw_edges(
+        &self,
+        population: &Population,
+        mut allotments: [Allotment; 2],
+        mut take: impl FnMut(usize, &[Vec<u32>]) -> Result<()>,
+    ) -> Result<()> {
+        let nodes = self.shape.nodes;
         let mut counts = Vec::new();
         let mut in_block = 0;
         for node in 0..nodes {
             let counts_of_node = population.take(node, &mut allotments);
-            let edges = counts_of_node[0] + counts_of_node[1];
+            in_block += counts_of_node[0] + counts_of_node[1];
             counts.push(counts_of_node);
-            in_block += edges;
-            offsets.push(offsets[node] + edges as i64);
             if in_block < BLOCK && counts.len() < BLOCK && node + 1 < nodes {
                 continue;
             }
@@ -237,11 +329,11 @@ impl Synthetic {
                     },
                 )
                 .collect();
-            out.put_all(rows.iter().flatten().map(|neighbour| neighbour.to_le_bytes()))?;
+            take(first, &rows)?;
             counts.clear();
             in_block = 0;
         }
-        Ok(offsets)
+        Ok(())
     }
 
     /// The features of a node, from streams of its own and of its class.
@@ -289,6 +381,14 @@ impl<W: Write + Seek> Stream<'_, W> {
             }
         }
         self.put(&bytes)
+    }
+}
+
+/// The system's own error where there is one.
+fn of_system(error: Error) -> io::Error {
+    match error {
+        Error::Read(error) => error,
+        other => io::Error::other(other),
     }
 }
 

@@ -54,6 +54,11 @@ impl Population {
         Population { class, members, place, starts, sums, member_sums }
     }
 
+    /// The classes alone, once nothing more is drawn.
+    pub(super) fn into_classes(self) -> Vec<u32> {
+        self.class
+    }
+
     /// The class of each node.
     pub(super) fn classes(&self) -> &[u32] {
         &self.class

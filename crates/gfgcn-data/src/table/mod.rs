@@ -17,8 +17,8 @@ pub(crate) use format::{FileFormat, of_output};
 pub use format::{TableFormat, check_table_name};
 pub(crate) use records::Records;
 pub(crate) use text::Dialect;
-pub(crate) use write::write_table_as;
 pub use write::{Column, ColumnData, write_table};
+pub(crate) use write::{ROWS_AT_A_TIME, write_table_in_parts};
 
 use crate::columns::Separator;
 use crate::reading::Reading;

@@ -9,6 +9,7 @@ use gfgcn::files::write_atomically;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
 /// A named column to be written.
@@ -81,13 +82,61 @@ pub fn write_table(path: &Path, overwrite: bool, columns: &[Column]) -> Result<(
 }
 
 /// As [`write_table`], in a format, and gzipped or not.
-pub(crate) fn write_table_as(
+fn write_table_as(
     path: &Path,
     (format, gzipped): (TableFormat, bool),
     overwrite: bool,
     columns: &[Column],
 ) -> Result<()> {
     format.check_writable().map_err(|e| e.in_file(path))?;
+    let rows = check_columns(path, columns)?;
+    write_atomically(path, overwrite, |output| match format {
+        TableFormat::Parquet => parquet::write(output, rows, columns),
+        _ if gzipped => {
+            let mut output = GzEncoder::new(output, Compression::default());
+            write_text(&mut output, format, columns, Place::WHOLE)?;
+            output.finish().map(drop)
+        }
+        _ => write_text(output, format, columns, Place::WHOLE),
+    })
+}
+
+/// Rows of a table that are made and written together.
+pub(crate) const ROWS_AT_A_TIME: usize = 1 << 16;
+
+/// As [`write_table_as`], of a table of so many rows whose columns `part` gives for some rows at a time. Text is never held as a
+/// whole; Parquet is.
+pub(crate) fn write_table_in_parts<'a>(
+    path: &Path,
+    (format, gzipped): (TableFormat, bool),
+    overwrite: bool,
+    rows: usize,
+    part: &dyn Fn(Range<usize>) -> Vec<Column<'a>>,
+) -> Result<()> {
+    if format == TableFormat::Parquet || rows <= ROWS_AT_A_TIME {
+        return write_table_as(path, (format, gzipped), overwrite, &part(0..rows));
+    }
+    let write = |output: &mut dyn Write| {
+        for first in (0..rows).step_by(ROWS_AT_A_TIME) {
+            let end = rows.min(first + ROWS_AT_A_TIME);
+            let columns = part(first..end);
+            check_columns(path, &columns).map_err(io::Error::other)?;
+            write_text(output, format, &columns, Place { first, last: end == rows })?;
+        }
+        Ok(())
+    };
+    write_atomically(path, overwrite, |output| {
+        if !gzipped {
+            return write(output);
+        }
+        let mut output = GzEncoder::new(output, Compression::default());
+        write(&mut output)?;
+        output.finish().map(drop)
+    })
+}
+
+/// The rows of some columns, if they can be written.
+fn check_columns(path: &Path, columns: &[Column]) -> Result<usize> {
     let rows = columns.first().map_or(0, Column::rows);
     if columns.is_empty() {
         return Err(Error::Data("a table needs at least one column".into()).in_file(path));
@@ -97,15 +146,21 @@ pub(crate) fn write_table_as(
             .map_err(|e| e.in_file(path))?;
         check_text(column).map_err(|e| e.in_file(path))?;
     }
-    write_atomically(path, overwrite, |output| match format {
-        TableFormat::Parquet => parquet::write(output, rows, columns),
-        _ if gzipped => {
-            let mut output = GzEncoder::new(output, Compression::default());
-            write_text(&mut output, format, rows, columns)?;
-            output.finish().map(drop)
-        }
-        _ => write_text(output, format, rows, columns),
-    })
+    Ok(rows)
+}
+
+/// Where some rows stand in a table.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The number of the first.
+    first: usize,
+    /// Whether no others follow.
+    last: bool,
+}
+
+impl Place {
+    /// All rows.
+    const WHOLE: Place = Place { first: 0, last: true };
 }
 
 fn check_text(column: &Column) -> Result<()> {
@@ -123,22 +178,25 @@ fn check_text(column: &Column) -> Result<()> {
 }
 
 fn write_text(
-    output: &mut impl Write,
+    output: &mut (impl Write + ?Sized),
     format: TableFormat,
-    rows: usize,
     columns: &[Column],
+    place: Place,
 ) -> io::Result<()> {
+    let rows = columns.first().map_or(0, Column::rows);
     if format == TableFormat::Json {
-        return write_json(output, rows, columns);
+        return write_json(output, rows, columns, place);
     }
     let separator = if format == TableFormat::Tsv { '\t' } else { ',' };
     let mut line = String::new();
-    for (k, column) in columns.iter().enumerate() {
-        push_separator(&mut line, separator, k);
-        push_text(&mut line, separator, &column.name);
+    if place.first == 0 {
+        for (k, column) in columns.iter().enumerate() {
+            push_separator(&mut line, separator, k);
+            push_text(&mut line, separator, &column.name);
+        }
+        line.push('\n');
+        output.write_all(line.as_bytes())?;
     }
-    line.push('\n');
-    output.write_all(line.as_bytes())?;
     for row in 0..rows {
         line.clear();
         for (k, column) in columns.iter().enumerate() {
@@ -162,10 +220,17 @@ fn write_text(
 }
 
 /// A list of objects. Numbers that are not finite, which JSON cannot say, are null.
-fn write_json(output: &mut impl Write, rows: usize, columns: &[Column]) -> io::Result<()> {
-    output.write_all(b"[")?;
+fn write_json(
+    output: &mut (impl Write + ?Sized),
+    rows: usize,
+    columns: &[Column],
+    place: Place,
+) -> io::Result<()> {
+    if place.first == 0 {
+        output.write_all(b"[")?;
+    }
     for row in 0..rows {
-        output.write_all(if row == 0 { b"\n{" } else { b",\n{" })?;
+        output.write_all(if place.first + row == 0 { b"\n{" } else { b",\n{" })?;
         for (k, column) in columns.iter().enumerate() {
             output.write_all(if k == 0 { b"" } else { b", " })?;
             serde_json::to_writer(&mut *output, &column.name)?;
@@ -178,7 +243,7 @@ fn write_json(output: &mut impl Write, rows: usize, columns: &[Column]) -> io::R
         }
         output.write_all(b"}")?;
     }
-    output.write_all(b"\n]\n")
+    if place.last { output.write_all(b"\n]\n") } else { Ok(()) }
 }
 
 fn push_separator(line: &mut String, separator: char, column: usize) {

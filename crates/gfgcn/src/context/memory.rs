@@ -33,7 +33,7 @@ struct Account {
 /// Where the limit of an account comes from.
 #[derive(Clone, Copy, Debug, Default)]
 enum Limit {
-    /// What the machine has free, less what matrix products set aside.
+    /// A share of what the machine has free, less what matrix products set aside.
     #[default]
     Machine,
     /// What the machine has free.
@@ -65,7 +65,7 @@ pub struct Lease {
 }
 
 impl Memory {
-    /// What the machine, the control group and the limits of the process leave when the first lease is taken, and again
+    /// Nine tenths of what the machine and the control group leave, within the limits of the process, when the first lease is taken, and again
     /// when there is none any more: data that are read in between count as used.
     pub fn of_machine() -> Self {
         Memory::default()
@@ -201,10 +201,14 @@ impl Drop for Lease {
 /// that the allocator holds in stock is free too.
 fn available(aside: u64) -> Option<u64> {
     let in_memory = [machine(), control_group()].into_iter().flatten().min();
-    let in_memory = in_memory.map(|bytes| bytes + heap::in_stock());
+    // The rest is for what is not counted here, such as the pages of files that are mapped.
+    let in_memory = in_memory.map(|bytes| bytes / 10 * SHARE_IN_TEN + heap::in_stock());
     let address_space = address_space().map(|space| space.saturating_sub(aside));
     [in_memory, address_space].into_iter().flatten().min()
 }
+
+/// How much of the memory that is free is taken, in tenths.
+const SHARE_IN_TEN: u64 = 9;
 
 fn machine() -> Option<u64> {
     kilobytes_after(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")

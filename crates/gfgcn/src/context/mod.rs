@@ -9,12 +9,14 @@ mod engine;
 mod memory;
 mod placement;
 mod progress;
+mod scratch;
 
 pub use cancel::Cancel;
 pub use engine::{Engine, no_threads, start_threads};
 pub use memory::{Lease, Memory};
 pub use placement::{OpenDevice, Placement, Work};
 pub use progress::{Observer, Progress};
+pub use scratch::Scratch;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -40,6 +42,7 @@ pub struct Context {
     memory: Memory,
     engine: Engine,
     placement: Placement,
+    scratch: Option<Scratch>,
     /// The device of the work at hand, once that is known.
     device: Option<Arc<dyn Device>>,
 }
@@ -84,6 +87,17 @@ impl Context {
     #[must_use]
     pub fn with_placement(self, placement: Placement) -> Self {
         Context { placement, device: None, ..self }
+    }
+
+    /// Keeps what it finishes in a work folder, and takes up what is there.
+    #[must_use]
+    pub fn with_scratch(self, scratch: Scratch) -> Self {
+        Context { scratch: Some(scratch), ..self }
+    }
+
+    /// The work folder, if there is one.
+    pub fn scratch(&self) -> Option<&Scratch> {
+        self.scratch.as_ref()
     }
 
     /// Where work runs.

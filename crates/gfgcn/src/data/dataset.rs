@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::{Graph, Repairs};
 use crate::split::Split;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,16 +33,17 @@ pub struct Dataset {
 
 /// How the source of the data says what there is, and in which order: a reading of a part of it may find less, and order it
 /// otherwise.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Listing {
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listing {
     /// Nodes, and features as far as they stand as they came, are in the order of their names.
-    pub(super) by_names: bool,
+    pub by_names: bool,
     /// There are the features that entries name, in the order in which they first came.
-    pub(super) features_as_they_came: bool,
+    pub features_as_they_came: bool,
     /// There are the nodes that edges name.
-    pub(super) nodes_of_edges: bool,
+    pub nodes_of_edges: bool,
     /// There are the relations that edges name.
-    pub(super) relations_of_edges: bool,
+    pub relations_of_edges: bool,
 }
 
 impl PartialEq for Listing {
@@ -238,6 +240,39 @@ impl Dataset {
         }
     }
 
+    /// How the source of the data says what there is, and the place of each node in it, where that is another.
+    pub fn listing(&self) -> (Listing, Option<&[usize]>) {
+        (self.listing, self.places.as_deref())
+    }
+
+    /// As the source of the data says what there is; see [`Dataset::listing`].
+    ///
+    /// # Errors
+    /// Places that are not one for each node.
+    pub fn with_listing(mut self, listing: Listing, places: Option<Vec<usize>>) -> Result<Self> {
+        if let Some(places) = &places {
+            Error::check_size("places of nodes", self.nodes(), places.len())?;
+            let mut taken = vec![false; places.len()];
+            for &place in places {
+                if taken.get(place).is_none_or(|&taken| taken) {
+                    let problem = format!("{place} is no place of a node, or that of two");
+                    return Err(Error::Data(problem));
+                }
+                taken[place] = true;
+            }
+        }
+        (self.listing, self.places) = (listing, places);
+        Ok(self)
+    }
+
+    /// With the [fingerprint of graph and features](Dataset::source_fingerprint), where it is known, so that it need not be
+    /// computed.
+    #[must_use]
+    pub fn with_source_fingerprint(mut self, known: String) -> Self {
+        self.fingerprint = Fingerprint::of_known_source(known);
+        self
+    }
+
     /// The split that came with the data, the first of several.
     pub fn split(&self) -> Option<&Split> {
         self.splits.first()
@@ -298,6 +333,12 @@ impl Dataset {
             listing: self.listing,
             fingerprint: Fingerprint::default(),
         }
+    }
+
+    /// Bytes of memory that it holds, about: as [`Dataset::memory`], without what is mapped from files.
+    pub fn held_memory(&self) -> u64 {
+        let mapped = self.graph.memory() + self.features.memory();
+        self.memory() - mapped + self.graph.held_memory() + self.features.held_memory()
     }
 
     /// Bytes of memory that graph, features, names, splits and targets take, about.

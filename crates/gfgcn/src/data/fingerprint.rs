@@ -50,6 +50,11 @@ impl PartialEq for Fingerprint {
 }
 
 impl Fingerprint {
+    /// That of a source whose fingerprint is known.
+    pub(super) fn of_known_source(source: String) -> Self {
+        Fingerprint { source: OnceLock::from(source), whole: OnceLock::new() }
+    }
+
     /// That of the same source with other targets.
     pub(super) fn of_other_targets(&self) -> Self {
         Fingerprint { source: self.source.clone(), whole: OnceLock::new() }

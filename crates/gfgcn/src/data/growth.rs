@@ -109,6 +109,7 @@ impl Features {
                 let all = SparseMatrix::from_canonical_rows(rows + nodes.len(), cols, fill);
                 Ok(Features::Sparse(all))
             }
+            Features::Blocks(_) => self.as_gathered().with_rows(nodes),
         }
     }
 }

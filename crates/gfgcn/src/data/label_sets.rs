@@ -2,6 +2,7 @@
 
 use super::labels::kept_names;
 use super::order_of_names;
+use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
 /// The labels of each node, if they are known.
@@ -39,6 +40,34 @@ impl LabelSets {
         let names = order.into_iter().map(|old| names[old].clone()).collect();
         let of_node = |set: &Vec<S>| set.iter().map(|name| numbers[name.as_ref()]).collect();
         LabelSets::collect(names, sets.iter().map(|set| set.as_ref().map(of_node)))
+    }
+
+    /// From numbers of labels and their names, as they are [held](LabelSets::get); `None` where they are not known.
+    ///
+    /// # Errors
+    /// A number that no label has, a label that no node has, or two of the same name.
+    pub fn from_numbers(
+        names: Vec<String>,
+        sets: impl Iterator<Item = Option<Vec<u32>>>,
+    ) -> Result<Self> {
+        super::dataset::check_unique("label", &names)?;
+        let sets = LabelSets::collect(names, sets);
+        let mut present = vec![false; sets.names.len()];
+        for &label in &sets.labels {
+            let Some(present) = present.get_mut(label as usize) else {
+                let names = sets.names.len();
+                return Err(Error::Data(format!(
+                    "there is a label {label}, but only {names} names"
+                )));
+            };
+            *present = true;
+        }
+        match present.iter().position(|present| !present) {
+            Some(label) => {
+                Err(Error::Data(format!("no node has the label {:?}", sets.names[label])))
+            }
+            None => Ok(sets),
+        }
     }
 
     fn collect(names: Vec<String>, sets: impl Iterator<Item = Option<Vec<u32>>>) -> Self {

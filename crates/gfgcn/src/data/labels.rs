@@ -64,6 +64,29 @@ impl Labels {
         Ok(Labels { of_node, classes })
     }
 
+    /// From class numbers and the names of the classes, as they are [held](Labels::as_slice).
+    ///
+    /// # Errors
+    /// A number that no class has, a class that no node has, or two classes of the same name.
+    pub fn from_classes(of_node: Vec<Option<u32>>, classes: Vec<String>) -> Result<Self> {
+        let mut present = vec![false; classes.len()];
+        for (node, class) in of_node.iter().enumerate() {
+            let Some(class) = *class else { continue };
+            let Some(present) = present.get_mut(class as usize) else {
+                return Err(Error::Data(format!(
+                    "node {node} has class {class}, but there are only {} class names",
+                    classes.len()
+                )));
+            };
+            *present = true;
+        }
+        if let Some(class) = present.iter().position(|present| !present) {
+            return Err(Error::Data(format!("no node has the class {:?}", classes[class])));
+        }
+        super::dataset::check_unique("class name", &classes)?;
+        Ok(Labels { of_node, classes })
+    }
+
     /// From class names, `None` for unlabelled. Classes are numbered in the order of their names:
     /// as numbers where all are integers, alphabetically otherwise.
     pub fn from_names<S: AsRef<str>>(names: &[Option<S>]) -> Self {

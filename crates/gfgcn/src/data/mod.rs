@@ -15,7 +15,7 @@ pub mod split;
 mod targets;
 mod values;
 
-pub use dataset::Dataset;
+pub use dataset::{Dataset, Listing};
 pub use encoding::{ColumnKind, EncodedColumn, Encoding};
 pub use growth::NewNode;
 pub(crate) use keys::mix;

@@ -27,10 +27,27 @@ impl Split {
         validation: Vec<usize>,
         test: Vec<usize>,
     ) -> Result<Self> {
-        let split = Split::in_order(train, validation, test);
+        let split = Split::from_parts(nodes, train, validation, test)?;
         split.check_train()?;
-        let mut part_of: Vec<Option<&str>> = vec![None; nodes];
-        for (name, part) in split.parts() {
+        Ok(split)
+    }
+
+    /// As [`Split::new`], of one that came out of another: its training part may be empty.
+    ///
+    /// # Errors
+    /// A node out of range, or a node that is named twice.
+    pub fn from_parts(
+        nodes: usize,
+        train: Vec<usize>,
+        validation: Vec<usize>,
+        test: Vec<usize>,
+    ) -> Result<Self> {
+        /// In no part yet.
+        const NONE: u8 = u8::MAX;
+        let split = Split::in_order(train, validation, test);
+        let mut part_of = vec![NONE; nodes];
+        let parts = split.parts();
+        for ((name, part), number) in parts.into_iter().zip(0..) {
             for &node in part {
                 if node >= nodes {
                     return Err(Error::Data(format!(
@@ -38,18 +55,19 @@ impl Split {
                         nodes.saturating_sub(1)
                     )));
                 }
-                match part_of[node].replace(name) {
-                    Some(other) if other == name => {
+                match std::mem::replace(&mut part_of[node], number) {
+                    NONE => {}
+                    other if other == number => {
                         return Err(Error::Data(format!(
                             "the {name} part names node {node} twice"
                         )));
                     }
-                    Some(other) => {
+                    other => {
+                        let other = parts[usize::from(other)].0;
                         return Err(Error::Data(format!(
                             "node {node} is in the {other} part and in the {name} part"
                         )));
                     }
-                    None => {}
                 }
             }
         }

@@ -18,21 +18,48 @@ pub(crate) use local::Local;
 pub use plan::{Cost, Side};
 pub(crate) use response::Response;
 
-use crate::context::Context;
+use crate::context::{Context, Scratch};
 use crate::data::Dataset;
 use crate::design::{Channel, Design, Input, RowScaling};
 use crate::device::Session;
 use crate::error::Result;
 use crate::features::Features;
 use crate::filter::{
-    Basis, Propagated, Selectors, Series, Slabs, TimesFeatures, Tolerance, propagate,
+    Basis, Layout, Propagated, Selectors, Series, Shelf, Slabs, Source, TimesFeatures, Tolerance,
+    Weighted, propagate_as,
 };
 use crate::graph::{Graph, Operator, Propagator};
+use crate::hex::hex;
 use crate::matrix::Matrix;
 use plan::Shape;
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+/// What a driver may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Whether filtered rows and scores go to the work folder of the context, and take no memory.
+    pub on_disk: bool,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { memory: u64::MAX, on_disk: false }
+    }
+}
+
+impl Budget {
+    /// What a context has left beside so many bytes.
+    pub fn beside(bytes: u64, context: &Context) -> Self {
+        let on_disk = context.scratch().is_some();
+        Budget { memory: context.memory().free().saturating_sub(bytes), on_disk }
+    }
+}
 
 /// A plan for the filtered features of some nodes, and for the scores of all of them.
 ///
@@ -62,6 +89,10 @@ pub struct Driver<'d> {
     rows: Arc<Rows>,
     tolerance: Tolerance,
     score_columns: usize,
+    /// Bytes that it may take; columns are cut accordingly.
+    memory: u64,
+    /// Whether filtered rows and scores go to a work folder.
+    on_disk: bool,
     /// What was sent to a device, once one is used.
     session: OnceLock<Arc<dyn Session>>,
     /// What rows are scaled by there, of each operator and its transpose.
@@ -74,7 +105,14 @@ struct InputRows<'d> {
     input: Input,
     scaling: RowScaling,
     rows: Cow<'d, Features>,
-    nonzeros: usize,
+    /// Entries other than zero, once somebody asks: counting takes a pass over all of them.
+    nonzeros: OnceLock<usize>,
+}
+
+impl InputRows<'_> {
+    fn nonzeros(&self) -> usize {
+        *self.nonzeros.get_or_init(|| self.rows.nonzeros())
+    }
 }
 
 /// A channel as it will be computed.
@@ -117,6 +155,22 @@ impl<'d> Driver<'d> {
         Driver::on(dataset.graph(), dataset.features(), designs, rows, score_columns)
     }
 
+    /// As [`Driver::new`], in so many bytes if that is possible: columns are cut into slabs that fit, and the nodes are not
+    /// renumbered inside where there is no room for it. [`Driver::least_memory`] says what it takes.
+    ///
+    /// # Errors
+    /// As [`Driver::new`].
+    pub fn within(
+        dataset: &'d Dataset,
+        designs: &[Design],
+        rows: Rows,
+        score_columns: usize,
+        budget: Budget,
+    ) -> Result<Self> {
+        let (graph, features) = (dataset.graph(), dataset.features());
+        Driver::on_within(graph, features, designs, rows, score_columns, budget)
+    }
+
     /// As [`Driver::new`], with features other than the dataset's.
     pub(crate) fn on(
         graph: &'d Graph,
@@ -124,6 +178,18 @@ impl<'d> Driver<'d> {
         designs: &[Design],
         rows: Rows,
         score_columns: usize,
+    ) -> Result<Self> {
+        Driver::on_within(graph, features, designs, rows, score_columns, Budget::default())
+    }
+
+    /// As [`Driver::within`], with features other than the dataset's.
+    pub(crate) fn on_within(
+        graph: &'d Graph,
+        features: &'d Features,
+        designs: &[Design],
+        rows: Rows,
+        score_columns: usize,
+        budget: Budget,
     ) -> Result<Self> {
         let channels = || designs.iter().flat_map(Design::channels);
         let operators = distinct(channels().map(|channel| channel.operator.clone()));
@@ -134,8 +200,7 @@ impl<'d> Driver<'d> {
         let inputs = distinct(channels().map(|channel| (channel.input, channel.rows)));
         let input = |(input, scaling): (Input, RowScaling)| {
             let rows = input.rows(graph, features, scaling)?;
-            let nonzeros = rows.nonzeros();
-            Ok(InputRows { input, scaling, rows, nonzeros })
+            Ok(InputRows { input, scaling, rows, nonzeros: OnceLock::new() })
         };
         let mut driver = Driver {
             nodes: graph.nodes(),
@@ -145,6 +210,8 @@ impl<'d> Driver<'d> {
             rows: Arc::new(rows),
             tolerance: designs.first().map_or_else(Tolerance::default, |design| design.tolerance),
             score_columns,
+            memory: budget.memory,
+            on_disk: budget.on_disk,
             session: OnceLock::new(),
             outer_scales: Vec::new(),
         };
@@ -156,10 +223,11 @@ impl<'d> Driver<'d> {
         };
         driver.designs = designs.iter().map(lower).collect();
         let columns = driver.multiplied_columns();
-        let prepared = |(operator, propagator): (Operator, Propagator<'d>)| {
-            (operator, propagator.prepared_for(columns))
-        };
-        driver.operators = driver.operators.into_iter().map(prepared).collect();
+        for k in 0..driver.operators.len() {
+            let room = driver.memory.saturating_sub(driver.widest_memory());
+            let (operator, propagator) = driver.operators[k].clone();
+            driver.operators[k] = (operator, propagator.prepared_for(columns, room));
+        }
         Ok(driver)
     }
 
@@ -171,12 +239,16 @@ impl<'d> Driver<'d> {
         let input = found.expect("the driver has every input");
         let bounded = self.operators[operator].1.has_bounded_real_spectrum();
         let series = series(channel, bounded, tolerance);
-        let side = self.shape(operator, input).side(&series);
+        // Where the selectors lose even if X were empty, nobody need count its entries.
+        let side = match self.shape(operator, input, Side::Features).side(&series) {
+            Side::Features => Side::Features,
+            Side::Selectors => self.shape(operator, input, Side::Selectors).side(&series),
+        };
         (LoweredChannel { operator, input, side, series }, channel.weight.sqrt())
     }
 
-    /// What the costs of an operator on an input depend on.
-    fn shape(&self, operator: usize, input: usize) -> Shape {
+    /// What the costs of an operator on an input depend on, from one side; entries of the input only count for the selectors.
+    fn shape(&self, operator: usize, input: usize, side: Side) -> Shape {
         let (propagator, input) = (&self.operators[operator].1, &self.inputs[input]);
         let some = self.rows.some();
         Shape {
@@ -184,14 +256,14 @@ impl<'d> Driver<'d> {
             nonzeros: propagator.nonzeros(),
             spare: usize::from(propagator.is_there_and_back()),
             features: input.rows.cols(),
-            feature_nonzeros: input.nonzeros,
+            feature_nonzeros: if side == Side::Selectors { input.nonzeros() } else { 0 },
             rows: some.unwrap_or(self.nodes),
             selectable: some.is_some(),
         }
     }
 
-    fn shape_of(&self, channel: &LoweredChannel) -> Shape {
-        self.shape(channel.operator, channel.input)
+    fn shape_of(&self, channel: &LoweredChannel, side: Side) -> Shape {
+        self.shape(channel.operator, channel.input, side)
     }
 
     /// Refuses designs for which inputs would have to be made that do not fit beside the features: making the driver
@@ -202,7 +274,7 @@ impl<'d> Driver<'d> {
             input == Input::Features && rows != RowScaling::Plain
         };
         let scaled = distinct(channels.map(|c| (c.input, c.rows)).filter(made));
-        let needed = scaled.len() as u64 * features.memory();
+        let needed = scaled.len() as u64 * features.scaled_memory();
         let remedy = "take the features as they are, or use a machine with more memory";
         context.memory().check("scaling the features", needed, remedy)
     }
@@ -303,20 +375,75 @@ impl<'d> Driver<'d> {
             Some(nodes) => Cow::Borrowed(nodes),
             None => Cow::Owned(self.every_node()),
         };
+        let layout = self.layout(group, group.side, filters);
         match group.side {
             Side::Features => {
-                let sink = Slabs::<f32>::new(self.nodes, nodes.len(), features.cols());
-                propagate(context, propagator, false, filters, features, &nodes, &sink)?;
+                let shelf = self.shelf(group, filters, &[], context);
+                let sink =
+                    Slabs::<f32>::of_width(layout.width, nodes.len(), features.cols(), shelf);
+                propagate_as(layout, context, propagator, false, filters, features, &nodes, &sink)?;
                 Ok(sink.finish(filters.len()))
             }
             Side::Selectors => {
                 let selectors = Selectors::new(&nodes, self.nodes);
                 let everywhere = self.every_node();
                 let sink = TimesFeatures::new(features);
-                propagate(context, propagator, true, filters, &selectors, &everywhere, &sink)?;
+                let (source, nodes) = (&selectors, &everywhere);
+                propagate_as(layout, context, propagator, true, filters, source, nodes, &sink)?;
                 Ok(sink.finish(filters.len()))
             }
         }
+    }
+
+    /// How the columns of a group are cut: as widely as there is memory for.
+    fn layout(&self, group: &LoweredChannel, side: Side, filters: &[Series]) -> Layout {
+        let shape = self.shape_of(group, side);
+        let results = filters.len() as u64 * self.result(group, side);
+        let room = self.memory.saturating_sub(self.own_memory() + results);
+        narrowed(shape.layout(side), |layout| shape.cost(side, filters, layout).memory <= room)
+    }
+
+    /// The same of scores.
+    fn score_layout(&self, channel: &LoweredChannel) -> Layout {
+        let (shape, columns) = (self.shape_of(channel, Side::Features), self.score_columns);
+        let room = self.memory.saturating_sub(self.own_memory());
+        narrowed(Layout::new::<f64>(self.nodes, columns), |layout| {
+            shape.scores(columns, layout, self.on_disk) <= room
+        })
+    }
+
+    /// Bytes of the filtered rows of a channel.
+    fn result(&self, channel: &LoweredChannel, side: Side) -> u64 {
+        match (side, self.on_disk) {
+            (Side::Features, true) => 0,
+            _ => self.shape_of(channel, Side::Features).result(side),
+        }
+    }
+
+    /// Where slabs of a group are kept, with what they depend on: the data, which the work folder knows, the operator, the input, the filters, the rows that are asked for, and numbers that are multiplied by.
+    fn shelf(
+        &self,
+        group: &LoweredChannel,
+        filters: &[Series],
+        weights: &[f64],
+        context: &Context,
+    ) -> Option<Shelf> {
+        let scratch = context.scratch().filter(|_| self.on_disk)?;
+        let input = &self.inputs[group.input];
+        let mut hash = Sha256::new();
+        hash.update(scratch.purpose());
+        let (operator, part) = (&self.operators[group.operator].0, input.input);
+        hash.update(format!("{} {operator} {part} {}", env!("CARGO_PKG_VERSION"), input.scaling));
+        for filter in filters {
+            hash.update(format!("{:?}", filter.basis()));
+            filter.coefficients().iter().for_each(|c| hash.update(c.to_le_bytes()));
+        }
+        if let Rows::Some { nodes, .. } = &*self.rows {
+            nodes.iter().for_each(|&node| hash.update((node as u64).to_le_bytes()));
+        }
+        weights.iter().for_each(|w| hash.update(w.to_le_bytes()));
+        let key = hex(&hash.finalize()[..12]);
+        Some(Shelf { scratch: scratch.clone(), key, filters: filters.len() })
     }
 
     /// Scores of every node by several linear predictors of one design, side by side: F W for each W (columns of
@@ -336,12 +463,23 @@ impl<'d> Driver<'d> {
         weights: &[&Matrix<f64>],
         context: &Context,
     ) -> Result<Matrix<f64>> {
+        self.scores_with(design, weights, &[], context)
+    }
+
+    /// As [`Driver::scores`], with a constant for each column.
+    pub(crate) fn scores_with(
+        &self,
+        design: usize,
+        weights: &[&Matrix<f64>],
+        constants: &[f64],
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
         let weights = Matrix::side_by_side(weights);
         let channels = &self.designs[design];
         assert_eq!(weights.rows(), self.columns(design), "one row per column of the design");
         let session = self.session(context)?;
-        let mut total: Option<Matrix<f64>> = None;
-        let mut first = 0;
+        let mut parts: Vec<(Propagated<f64>, f64)> = Vec::new();
+        let (mut first, mut keys) = (0, String::new());
         for (channel, scale) in channels {
             let input = &self.inputs[channel.input].rows;
             let own = match channels.len() {
@@ -352,27 +490,37 @@ impl<'d> Driver<'d> {
                 }
             };
             first += input.cols();
-            let mut scores = match session {
-                Some(session) => self.scores_on(session.as_ref(), channel, &own, context)?,
+            let scores = match session {
+                Some(session) => {
+                    Propagated::whole(self.scores_on(session.as_ref(), channel, &own, context)?)
+                }
                 None => {
-                    let (columns, nodes) = (input.times(&own), self.every_node());
-                    let sink = Slabs::<f64>::new(nodes.len(), nodes.len(), columns.cols());
-                    let propagator = self.prepared(channel);
+                    let (propagator, nodes) = (self.prepared(channel), self.every_node());
                     let filters = std::slice::from_ref(&channel.series);
-                    propagate(context, propagator, false, filters, &columns, &nodes, &sink)?;
-                    sink.finish(1).remove(0).to_native()
+                    let shelf = self.shelf(channel, filters, own.as_slice(), context);
+                    keys.extend(shelf.as_ref().map(|shelf| shelf.key.clone()));
+                    let (layout, rows) = (self.score_layout(channel), nodes.len());
+                    let sink = Slabs::of_width(layout.width, rows, own.cols(), shelf);
+                    let run = |source: &dyn Source<f64>| {
+                        let (nodes, sink) = (&nodes, &sink);
+                        propagate_as(
+                            layout, context, propagator, false, filters, source, nodes, sink,
+                        )
+                    };
+                    if self.on_disk {
+                        run(&Weighted { features: input, weights: &own })?;
+                    } else {
+                        input.ready(0..input.cols())?;
+                        run(&input.times(&own))?;
+                    }
+                    sink.finish(1).remove(0)
                 }
             };
-            scores.as_mut_slice().iter_mut().for_each(|score| *score *= scale);
-            total = Some(match total {
-                None => scores,
-                Some(mut total) => {
-                    total.add_scaled(1.0, &scores);
-                    total
-                }
-            });
+            parts.push((scores, *scale));
         }
-        Ok(total.expect("a design has a channel"))
+        let scratch = context.scratch().filter(|_| self.on_disk);
+        let kept = scratch.map(|scratch| (scratch, format!("scores-{keys}")));
+        sum_of(&parts, constants, kept)
     }
 
     /// The operator of a channel, for the processor.
@@ -405,14 +553,18 @@ impl<'d> Driver<'d> {
     pub fn least_memory(&self) -> u64 {
         let scores = |(channel, _): &(LoweredChannel, f64)| match self.score_columns {
             0 => 0,
-            columns => self.shape_of(channel).scores(columns),
+            columns => {
+                let layout = self.score_layout(channel);
+                let shape = self.shape_of(channel, Side::Features);
+                shape.scores(columns, layout, self.on_disk)
+            }
         };
         self.cost(0).memory + self.designs.iter().flatten().map(scores).max().unwrap_or(0)
     }
 
     fn pass_cost(&self, pass: Range<usize>) -> Cost {
         let groups = self.groups(pass);
-        let results: u64 = groups.iter().flatten().map(|c| self.shape_of(c).result(c.side)).sum();
+        let results: u64 = groups.iter().flatten().map(|c| self.result(c, c.side)).sum();
         let costs = groups.iter().map(|group| self.group_cost(group, group[0].side));
         let mut cost = costs.fold(Cost::default(), Cost::then);
         cost.memory += results;
@@ -421,13 +573,33 @@ impl<'d> Driver<'d> {
 
     fn group_cost(&self, group: &[&LoweredChannel], side: Side) -> Cost {
         let filters: Vec<Series> = group.iter().map(|channel| channel.series.clone()).collect();
-        self.shape_of(group[0]).cost(side, &filters)
+        let layout = self.layout(group[0], side, &filters);
+        self.shape_of(group[0], side).cost(side, &filters, layout)
+    }
+
+    /// Bytes of one design at a time, with columns cut as where there is enough memory.
+    fn widest_memory(&self) -> u64 {
+        let channels = self.designs.iter().flatten().map(|(channel, _)| {
+            let shape = self.shape_of(channel, channel.side);
+            let filters = std::slice::from_ref(&channel.series);
+            let layout = shape.layout(channel.side);
+            let scores = match self.score_columns {
+                0 => 0,
+                columns => {
+                    let layout = Layout::new::<f64>(self.nodes, columns);
+                    shape.scores(columns, layout, self.on_disk)
+                }
+            };
+            let filtering = shape.cost(channel.side, filters, layout).memory;
+            scores.max(filtering + self.result(channel, channel.side))
+        });
+        self.own_memory() + channels.max().unwrap_or(0)
     }
 
     /// Bytes of what the driver holds beyond the data: scaled features, degrees, renumbered graphs, row lists.
     fn own_memory(&self) -> u64 {
         let made = self.inputs.iter().filter(|input| matches!(input.rows, Cow::Owned(_)));
-        let made: u64 = made.map(|input| input.rows.memory()).sum();
+        let made: u64 = made.map(|input| input.rows.held_memory()).sum();
         let operators: u64 = self.operators.iter().map(|(_, operator)| operator.memory()).sum();
         made + operators + 4 * self.nodes as u64
     }
@@ -448,6 +620,48 @@ impl<'d> Driver<'d> {
             .sum();
         rows as usize + scores
     }
+}
+
+/// The first of ever narrower layouts that fits, or the narrowest.
+fn narrowed(mut layout: Layout, fits: impl Fn(Layout) -> bool) -> Layout {
+    while !fits(layout) {
+        match layout.smaller() {
+            Some(smaller) => layout = smaller,
+            None => break,
+        }
+    }
+    layout
+}
+
+/// Σ scale · part + constants, in memory or in a file.
+fn sum_of(
+    parts: &[(Propagated<f64>, f64)],
+    constants: &[f64],
+    kept: Option<(&Scratch, String)>,
+) -> Result<Matrix<f64>> {
+    let (rows, cols) = (parts[0].0.rows(), parts[0].0.cols());
+    let fill = |row: usize, out: &mut [f64]| {
+        for (k, (part, scale)) in parts.iter().enumerate() {
+            let values = part.row(row).flatten().map(|value| value * scale);
+            for (out, value) in out.iter_mut().zip(values) {
+                *out = if k == 0 { value } else { *out + value };
+            }
+        }
+        out.iter_mut().zip(constants).for_each(|(out, constant)| *out += constant);
+    };
+    let Some((scratch, name)) = kept else {
+        let mut out = Matrix::zeros(rows, cols);
+        let lines = out.as_mut_slice().par_chunks_mut(cols.max(1)).enumerate();
+        lines.for_each(|(row, out)| fill(row, out));
+        return Ok(out);
+    };
+    scratch.keep(&name, rows, cols, |put| {
+        let mut out = vec![0.0; cols];
+        (0..rows).try_for_each(|row| {
+            fill(row, &mut out);
+            put(&out)
+        })
+    })
 }
 
 /// What was made of the channels of a design, each with the root of its weight.
@@ -497,7 +711,7 @@ mod tests {
             (40..60).map(|depth| Filter::sgc(depth).unwrap().into()).collect();
         let driver = Driver::new(&data, &designs, Rows::of(vec![1, 2, 3], 4000), 0).unwrap();
         assert!(driver.designs.iter().flatten().all(|(c, _)| c.side == Side::Selectors));
-        let results: u64 = 20 * driver.shape(0, 0).result(Side::Selectors);
+        let results: u64 = 20 * driver.shape(0, 0, Side::Selectors).result(Side::Selectors);
         assert_eq!(driver.passes(u64::MAX).len(), 1, "all together");
         // Enough for what is kept of all designs, but not for their sums.
         let budget = driver.pass_cost(0..5).memory;

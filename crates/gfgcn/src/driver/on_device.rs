@@ -32,7 +32,7 @@ impl Driver<'_> {
     /// Bytes that scoring every node by every design moves, if nothing were found in a cache.
     pub(super) fn scored_bytes(&self) -> u64 {
         let scores = self.designs.iter().flatten().map(|(channel, _)| {
-            let nonzeros = self.shape_of(channel).nonzeros;
+            let nonzeros = self.shape_of(channel, Side::Features).nonzeros;
             8.0 * (channel.series.products() * nonzeros) as f64 * self.score_columns as f64
         });
         scores.sum::<f64>() as u64

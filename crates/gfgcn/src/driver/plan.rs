@@ -85,7 +85,8 @@ pub(super) struct Shape {
 impl Shape {
     /// The cheaper side for a filter that is by itself.
     pub(super) fn side(&self, filter: &Series) -> Side {
-        let bytes = |side| self.cost(side, std::slice::from_ref(filter)).bytes;
+        let cost = |side| self.cost(side, std::slice::from_ref(filter), self.layout(side));
+        let bytes = |side| cost(side).bytes;
         if self.selectable && bytes(Side::Selectors) < bytes(Side::Features) {
             Side::Selectors
         } else {
@@ -93,13 +94,21 @@ impl Shape {
         }
     }
 
-    /// What filtering from one side costs several filters together. The memory is that of the work; the
-    /// filtered rows come on top.
-    pub(super) fn cost(&self, side: Side, filters: &[Series]) -> Cost {
+    /// How columns are cut where there is enough memory.
+    pub(super) fn layout(&self, side: Side) -> Layout {
+        match side {
+            Side::Features => Layout::new::<f32>(self.nodes, self.features),
+            Side::Selectors => Layout::new::<f64>(self.nodes, self.rows),
+        }
+    }
+
+    /// What filtering from one side costs several filters together, with columns cut in a way. The memory is that of the
+    /// work; the filtered rows come on top.
+    pub(super) fn cost(&self, side: Side, filters: &[Series], layout: Layout) -> Cost {
         let Shape { nodes, nonzeros, features, feature_nonzeros, rows, .. } = *self;
-        let (columns, summed_rows, size, layout) = match side {
-            Side::Features => (features, rows, 4, Layout::new::<f32>(nodes, features)),
-            Side::Selectors => (rows, nodes, 8, Layout::new::<f64>(nodes, rows)),
+        let (columns, summed_rows, size) = match side {
+            Side::Features => (features, rows, 4),
+            Side::Selectors => (rows, nodes, 8),
         };
         // In floating point: the counts of large graphs pass what whole numbers hold.
         let count = |factors: &[usize]| factors.iter().map(|&f| f as f64).product::<f64>();
@@ -119,7 +128,7 @@ impl Shape {
             (layout.window.min(products + 1) + self.spare) * nodes + filters.len() * summed_rows;
         // The list of the rows that are summed, with their positions.
         let lists = count(&[16, summed_rows]) + count(&[8, nodes]);
-        let at_work = count(&[size, vectors, layout.width]) + multiplied;
+        let at_work = count(&[size, vectors, Layout::stride(layout.width)]) + multiplied;
         Cost {
             products: products as u64,
             columns: columns as u64,
@@ -135,11 +144,15 @@ impl Shape {
         if side == Side::Selectors { 2 * bytes } else { bytes }
     }
 
-    /// Bytes that scoring every node in so many columns takes.
-    pub(super) fn scores(&self, columns: usize) -> u64 {
-        let Layout { width, at_once, window } = Layout::new::<f64>(self.nodes, columns);
+    /// Bytes that scoring every node in so many columns takes, with columns cut in a way; on disk, all columns together take
+    /// none.
+    pub(super) fn scores(&self, columns: usize, layout: Layout, on_disk: bool) -> u64 {
+        let Layout { width, at_once, window } = layout;
         let vectors = window + 1 + self.spare;
-        8 * (3 * self.nodes * columns + vectors * self.nodes * at_once * width) as u64
+        let held = if on_disk { 0 } else { 3 * columns };
+        let lists = 24;
+        let at_work = 8 * (held + vectors * at_once * Layout::stride(width)) + lists;
+        self.nodes as u64 * at_work as u64
     }
 }
 

@@ -93,29 +93,72 @@ impl NewFolder {
     /// # Errors
     /// What `write` returns, about the file in its final place.
     pub fn put(&mut self, name: &str, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+        let path = self.add(name)?;
+        write(&path).map_err(|error| self.in_place(error))
+    }
+
+    /// The path to write a file to that is going to be a part, for files that are written side by side; whoever writes it
+    /// passes errors through [`NewFolder::in_place`].
+    ///
+    /// # Errors
+    /// If the folder that the file is in cannot be made.
+    pub fn add(&mut self, name: &str) -> Result<PathBuf> {
         let path = self.staging.path().join(name);
         let made = {
             let _held = pending::hold();
             fs::create_dir_all(parent(&path))
         };
-        let written = made
-            .map_err(|source| Error::Write { path: path.clone(), source })
-            .and_then(|()| write(&path));
-        written.map_err(|error| self.in_place(error))?;
+        made.map_err(|source| self.in_place(Error::Write { path: path.clone(), source }))?;
         self.parts.push(name.to_owned());
-        Ok(())
+        Ok(path)
+    }
+
+    /// Takes back a file, or a folder of files, that turned out not to be needed.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn remove(&mut self, name: &str) -> Result<()> {
+        let path = self.staging.path().join(name);
+        self.parts.retain(|part| !Path::new(part).starts_with(name));
+        let removed = match path.is_dir() {
+            true => fs::remove_dir_all(&path),
+            false => fs::remove_file(&path),
+        };
+        removed.map_err(|source| self.in_place(Error::Write { path, source }))
+    }
+
+    /// Where files are until the folder is finished.
+    pub fn staging(&self) -> &Path {
+        self.staging.path()
     }
 
     /// Puts the folder in its place.
     ///
     /// # Errors
     /// The system's; what was there before is there still.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
+        self.finish_replacing(&listed_parts)
+    }
+
+    /// As [`NewFolder::finish`]; `listed` says which files of a folder that is there are to go.
+    ///
+    /// # Errors
+    /// As [`NewFolder::finish`].
+    pub fn finish_replacing(mut self, listed: &dyn Fn(&Path) -> Vec<String>) -> Result<()> {
         manifest::write(self.staging.path(), &self.parts).map_err(|error| self.in_place(error))?;
         self.parts.push(MANIFEST.into());
+        self.finish_with(listed)
+    }
+
+    /// As [`NewFolder::finish_replacing`], of a folder that says by itself which files belong together, in the file that was
+    /// added last: that is in its place before any other where files are replaced one by one.
+    ///
+    /// # Errors
+    /// As [`NewFolder::finish`].
+    pub fn finish_with(self, listed: &dyn Fn(&Path) -> Vec<String>) -> Result<()> {
         self.check_way()?;
         let failed = |source| Error::Write { path: self.target.clone(), source };
-        self.commit().map_err(failed)?;
+        self.commit(listed).map_err(failed)?;
         sync_folder(&self.place);
         sync_folder(parent(&self.place));
         Ok(())
@@ -140,7 +183,7 @@ impl NewFolder {
         Ok(())
     }
 
-    fn commit(&self) -> io::Result<()> {
+    fn commit(&self, listed: &dyn Fn(&Path) -> Vec<String>) -> io::Result<()> {
         let staging = self.staging.path();
         let folders = self.parts.iter().map(|part| staging.join(parent(Path::new(part))));
         folders.for_each(|folder| sync_folder(&folder));
@@ -148,7 +191,7 @@ impl NewFolder {
         if !self.place.is_dir() {
             return fs::rename(staging, &self.place);
         }
-        let old: Vec<String> = listed_parts(&self.place);
+        let old: Vec<String> = listed(&self.place);
         if self.inside || !self.take_over(&old)? {
             return self.replace_files(&old);
         }
@@ -209,7 +252,7 @@ impl NewFolder {
     }
 
     /// An error about the file in the staging folder as one about the file it was to become.
-    fn in_place(&self, error: Error) -> Error {
+    pub fn in_place(&self, error: Error) -> Error {
         let renamed = |path: PathBuf| match path.strip_prefix(self.staging.path()) {
             Ok(inner) if inner.as_os_str().is_empty() => self.target.clone(),
             Ok(inner) => self.target.join(inner),

@@ -19,6 +19,23 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    /// The next that takes less memory: one slab at a time, then narrower ones.
+    pub(crate) fn smaller(self) -> Option<Self> {
+        /// Columns of the narrowest slab: those of the shortest vector.
+        const LEAST: usize = 4;
+        if self.at_once > 1 {
+            return Some(Layout { at_once: 1, ..self });
+        }
+        let width = (self.width.next_power_of_two() / 2).max(LEAST);
+        (width < self.width).then_some(Layout { width, ..self })
+    }
+
+    /// Entries of a row of so many columns: whole vectors of the narrowest kind, so that there are no leftover columns to
+    /// go through one by one.
+    pub(crate) fn stride(columns: usize) -> usize {
+        columns.next_multiple_of(if columns > 4 { 8 } else { 4 })
+    }
+
     /// Slabs of whole cache lines, so few that a core's vectors stay in its cache if that is
     /// possible with two. On graphs so large that not even one line per node fits, fetching a row
     /// costs more than its length: rows are long, few vectors are held, and all threads work on the

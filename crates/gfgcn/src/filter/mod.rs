@@ -11,11 +11,11 @@ mod slabs;
 mod tolerance;
 
 pub(crate) use layout::Layout;
-pub(crate) use propagate::{products, propagate};
+pub(crate) use propagate::{products, propagate, propagate_as};
 pub(crate) use selectors::{Selectors, TimesFeatures};
 pub(crate) use series::recurrence;
 pub use series::{Basis, Series};
-pub(crate) use slabs::{Propagated, Slabs};
+pub(crate) use slabs::{Propagated, Shelf, Slabs, Source, Weighted};
 pub use tolerance::Tolerance;
 
 use crate::error::{Error, Result};

@@ -53,8 +53,9 @@ pub(crate) fn propagate<T: Scalar>(
     propagate_as(layout, context, propagator, transposed, filters, source, nodes, sink)
 }
 
+/// As [`propagate`], with the columns cut as asked for.
 #[allow(clippy::too_many_arguments)] // those of `propagate`, and the layout
-fn propagate_as<T: Scalar>(
+pub(crate) fn propagate_as<T: Scalar>(
     Layout { width, at_once, window }: Layout,
     context: &Context,
     propagator: &Propagator<'_>,
@@ -70,20 +71,26 @@ fn propagate_as<T: Scalar>(
     let alone = at_once > 1 || propagator.nonzeros() * width < PARALLEL_FROM;
     let parts = if alone { 1 } else { PARTS_PER_THREAD * rayon::current_num_threads() };
     let kept = Kept::new(propagator, nodes, &propagator.balanced_rows(parts));
+    let steps = products(filters) as u64 + 1;
+    let told = context.scratch().map(|_| context.progress());
+    if let Some(progress) = told {
+        progress.begin("filtering", steps * starts.len() as u64);
+    }
     let run = |vectors: &mut Vec<Vec<T>>, start: usize| -> Result<()> {
         context.check()?;
         let columns = start..cols.min(start + width);
-        // Whole vectors of the narrowest kind: no leftover columns to go through one by one.
-        let stride = columns.len().next_multiple_of(if columns.len() > 4 { 8 } else { 4 });
+        if sink.recall(&columns)? {
+            told.iter().for_each(|progress| progress.advance_by(steps));
+            return Ok(());
+        }
+        let stride = Layout::stride(columns.len());
         let slab = Slab { context, propagator, transposed, filters, kept: &kept, stride, window };
+        source.ready(columns.clone())?;
         slab.fill(vectors, source, columns.clone());
         let values = slab.run(vectors)?;
         let after = |place: usize| propagator.scale_after(place, transposed);
-        sink.slab(
-            columns.clone(),
-            &Sums::new(&kept, filters.len(), columns.len(), stride, values, &after),
-        );
-        Ok(())
+        let sums = Sums::new(&kept, filters.len(), columns.len(), stride, values, &after);
+        sink.slab(columns.clone(), &sums)
     };
     if at_once > 1 {
         starts.into_par_iter().map_init(Vec::new, run).collect()
@@ -144,10 +151,16 @@ impl Slab<'_> {
         vectors.resize_with(self.window.min(self.products() + 1), Vec::new);
         vectors[0].clear();
         resize(&mut vectors[0], size);
-        for (place, out) in vectors[0].chunks_exact_mut(self.stride).enumerate() {
+        let fill = |(place, out): (usize, &mut [T])| {
             let (node, scale) =
                 (self.propagator.node(place), self.propagator.scale_before(place, self.transposed));
             source.fill(node, columns.clone(), scale, &mut out[..columns.len()]);
+        };
+        if self.kept.parts.len() > 1 {
+            let rows = vectors[0].par_chunks_exact_mut(self.stride).with_min_len(1 << 12);
+            rows.enumerate().for_each(fill);
+        } else {
+            vectors[0].chunks_exact_mut(self.stride).enumerate().for_each(fill);
         }
         vectors[1..].iter_mut().for_each(|vector| resize(vector, size));
     }
@@ -197,6 +210,9 @@ impl Slab<'_> {
                 parts.into_iter().try_for_each(sweep)?;
             }
             vectors[slot] = newest;
+            if self.context.scratch().is_some() {
+                self.context.progress().advance();
+            }
         }
         Ok(sums)
     }
@@ -365,9 +381,10 @@ mod tests {
     struct Columns(std::sync::Mutex<Vec<(usize, Vec<Matrix<f32>>)>>);
 
     impl Sink<f32> for Columns {
-        fn slab(&self, columns: Range<usize>, sums: &Sums<'_, f32>) {
+        fn slab(&self, columns: Range<usize>, sums: &Sums<'_, f32>) -> Result<()> {
             let all = (0..sums.filters()).map(|filter| sums.of(filter)).collect();
             self.0.lock().unwrap().push((columns.start, all));
+            Ok(())
         }
     }
 

@@ -6,6 +6,7 @@
 //! same kernel serves with other scalings before and after.
 
 use super::slabs::{InOrder, Propagated, Sink, Source, Sums};
+use crate::error::Result;
 use crate::features::Features;
 use crate::matrix::Matrix;
 use crate::simd::Simd;
@@ -72,9 +73,11 @@ impl<'a> TimesFeatures<'a> {
 }
 
 impl Sink<f64> for TimesFeatures<'_> {
-    fn slab(&self, columns: Range<usize>, sums: &Sums<'_, f64>) {
+    fn slab(&self, columns: Range<usize>, sums: &Sums<'_, f64>) -> Result<()> {
+        self.features.ready(0..self.features.cols())?;
         let rows = |filter| transposed_times(&sums.of(filter), self.features);
         self.parts.put(&columns, (0..sums.filters()).map(rows).collect());
+        Ok(())
     }
 }
 

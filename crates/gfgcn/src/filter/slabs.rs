@@ -5,11 +5,15 @@
 //! something smaller of them. Nothing in between ever holds all columns.
 
 use super::layout::Layout;
+use crate::buffer::Plain;
+use crate::context::Scratch;
+use crate::error::Result;
 use crate::features::Features;
 use crate::graph::Propagator;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 use rayon::prelude::*;
+use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -19,6 +23,13 @@ pub(crate) trait Source<T>: Sync {
     fn rows(&self) -> usize;
     /// The number of columns.
     fn cols(&self) -> usize;
+    /// Called before some columns are first asked for.
+    ///
+    /// # Errors
+    /// If they cannot be had.
+    fn ready(&self, _columns: Range<usize>) -> Result<()> {
+        Ok(())
+    }
     /// Writes `scale` times a range of columns of a row over the zeros in `out`.
     fn fill(&self, row: usize, columns: Range<usize>, scale: f64, out: &mut [T]);
 }
@@ -29,6 +40,9 @@ impl<T: Scalar> Source<T> for Features {
     }
     fn cols(&self) -> usize {
         self.cols()
+    }
+    fn ready(&self, columns: Range<usize>) -> Result<()> {
+        self.ready(columns)
     }
     fn fill(&self, row: usize, columns: Range<usize>, scale: f64, out: &mut [T]) {
         match self {
@@ -45,6 +59,11 @@ impl<T: Scalar> Source<T> for Features {
                         break;
                     }
                     out[j as usize - columns.start] = T::from_f64(scale * f64::from(value));
+                }
+            }
+            Features::Blocks(m) => {
+                for (out, value) in out.iter_mut().zip(m.values(row, columns)) {
+                    *out = T::from_f64(scale * f64::from(value));
                 }
             }
         }
@@ -65,10 +84,49 @@ impl<T: Scalar> Source<T> for Matrix<f64> {
     }
 }
 
+/// X · W, computed when it is asked for: of a few columns at a time no more than these are ever held.
+pub(crate) struct Weighted<'a> {
+    pub(crate) features: &'a Features,
+    pub(crate) weights: &'a Matrix<f64>,
+}
+
+impl Source<f64> for Weighted<'_> {
+    fn rows(&self) -> usize {
+        self.features.rows()
+    }
+    fn cols(&self) -> usize {
+        self.weights.cols()
+    }
+    fn ready(&self, _columns: Range<usize>) -> Result<()> {
+        self.features.ready(0..self.features.cols())
+    }
+    fn fill(&self, row: usize, columns: Range<usize>, scale: f64, out: &mut [f64]) {
+        out.fill(0.0);
+        // In the order of `Features::times`, whose bits these are.
+        self.features.for_each_in_row(row, |j, value| {
+            for (sum, w) in out.iter_mut().zip(&self.weights.row(j)[columns.clone()]) {
+                *sum += f64::from(value) * w;
+            }
+        });
+        out.iter_mut().for_each(|value| *value *= scale);
+    }
+}
+
 /// Something that takes filtered slabs, in any order and from any thread.
 pub(crate) trait Sink<T>: Sync {
     /// Takes a slab: the given columns of every filter.
-    fn slab(&self, columns: Range<usize>, sums: &Sums<'_, T>);
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    fn slab(&self, columns: Range<usize>, sums: &Sums<'_, T>) -> Result<()>;
+
+    /// Whether a slab need not be computed, because it was kept before.
+    ///
+    /// # Errors
+    /// If what was kept cannot be read.
+    fn recall(&self, _columns: &Range<usize>) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 /// The rows that are kept, and how all rows are divided among threads.
@@ -138,6 +196,29 @@ impl<'a, T: Scalar> Sums<'a, T> {
     }
 }
 
+impl<T: Scalar + Plain> Sums<'_, T> {
+    /// As [`Sums::of`], some rows at a time.
+    fn write(&self, filter: usize, put: &mut dyn FnMut(&[T]) -> io::Result<()>) -> io::Result<()> {
+        /// Rows that are handed over together.
+        const ROWS: usize = 1 << 14;
+        if !self.kept.rows.is_sorted_by_key(|&(_, position)| position) {
+            return put(self.of(filter).as_slice());
+        }
+        let mut part = Vec::with_capacity(ROWS * self.width);
+        for first in (0..self.kept.rows.len()).step_by(ROWS) {
+            part.clear();
+            for k in first..self.kept.rows.len().min(first + ROWS) {
+                let factor = T::from_f64((self.scale)(self.kept.rows[k].0));
+                let start = (k * self.filters + filter) * self.stride;
+                let sums = &self.values[start..start + self.width];
+                part.extend(sums.iter().map(|&sum| factor * sum));
+            }
+            put(&part)?;
+        }
+        Ok(())
+    }
+}
+
 /// A sink that puts what it makes of each slab into the order of the columns.
 pub(crate) struct InOrder<V>(Mutex<Vec<(usize, V)>>);
 
@@ -157,23 +238,44 @@ impl<V> InOrder<V> {
     }
 }
 
+/// Where finished slabs are kept, and what they depend on beside their filter and their columns.
+#[derive(Clone)]
+pub(crate) struct Shelf {
+    pub(crate) scratch: Scratch,
+    pub(crate) key: String,
+    /// How many filters there are.
+    pub(crate) filters: usize,
+}
+
+impl Shelf {
+    fn name(&self, filter: usize, columns: &Range<usize>) -> String {
+        format!("{}-{filter}-{:06}-{:06}", self.key, columns.start, columns.end)
+    }
+}
+
 /// Keeps the rows that were asked for, of every filter.
 pub(crate) struct Slabs<T> {
     rows: usize,
     cols: usize,
     width: usize,
     slabs: InOrder<Vec<Matrix<T>>>,
+    shelf: Option<Shelf>,
 }
 
 impl<T: Scalar> Slabs<T> {
     /// For so many rows of a source of so many columns, on a graph of so many nodes.
     pub(crate) fn new(nodes: usize, rows: usize, cols: usize) -> Self {
-        Slabs { rows, cols, width: Layout::new::<T>(nodes, cols).width, slabs: InOrder::new() }
+        Slabs::of_width(Layout::new::<T>(nodes, cols).width, rows, cols, None)
+    }
+
+    /// For slabs of so many columns, which go to a shelf if there is one.
+    pub(crate) fn of_width(width: usize, rows: usize, cols: usize, shelf: Option<Shelf>) -> Self {
+        Slabs { rows, cols, width, slabs: InOrder::new(), shelf }
     }
 
     /// The kept rows of each filter.
     pub(crate) fn finish(self, filters: usize) -> Vec<Propagated<T>> {
-        let Slabs { rows, cols, width, slabs } = self;
+        let Slabs { rows, cols, width, slabs, .. } = self;
         let mut out: Vec<Propagated<T>> =
             (0..filters).map(|_| Propagated { rows, cols, width, slabs: Vec::new() }).collect();
         for of_slab in slabs.finish() {
@@ -183,9 +285,27 @@ impl<T: Scalar> Slabs<T> {
     }
 }
 
-impl<T: Scalar> Sink<T> for Slabs<T> {
-    fn slab(&self, columns: Range<usize>, sums: &Sums<'_, T>) {
-        self.slabs.put(&columns, (0..sums.filters()).map(|filter| sums.of(filter)).collect());
+impl<T: Scalar + Plain> Sink<T> for Slabs<T> {
+    fn slab(&self, columns: Range<usize>, sums: &Sums<'_, T>) -> Result<()> {
+        let keep = |filter: usize| match &self.shelf {
+            None => Ok(sums.of(filter)),
+            Some(shelf) => {
+                let (rows, name) = (sums.kept.rows.len(), shelf.name(filter, &columns));
+                shelf.scratch.keep(&name, rows, columns.len(), |put| sums.write(filter, put))
+            }
+        };
+        self.slabs.put(&columns, (0..sums.filters()).map(keep).collect::<Result<_>>()?);
+        Ok(())
+    }
+
+    fn recall(&self, columns: &Range<usize>) -> Result<bool> {
+        let Some(shelf) = &self.shelf else { return Ok(false) };
+        let found = |filter: usize| {
+            let name = shelf.name(filter, columns);
+            shelf.scratch.recall(&name, self.rows, columns.len())
+        };
+        let all = (0..shelf.filters).map(found).collect::<Result<Option<Vec<Matrix<T>>>>>()?;
+        Ok(all.map(|all| self.slabs.put(columns, all)).is_some())
     }
 }
 

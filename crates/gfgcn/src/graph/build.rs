@@ -1,6 +1,6 @@
 //! Building a [`Graph`] from whatever edges a file holds.
 
-use super::canonical::is_canonical;
+use super::canonical::{is_canonical, is_upper, mirrored_rows};
 use super::csr::Csr;
 use super::rows::Rows;
 use super::{Graph, check_node_count};
@@ -160,6 +160,11 @@ fn needed(weights: Option<&[f32]>) -> Option<&[f32]> {
 
 /// The graph of rows with valid offsets that are not canonical.
 fn repaired(rows: Rows<'_>) -> Result<(Graph, Repairs)> {
+    if is_upper(rows) {
+        check_memory(rows.neighbours.len(), rows.nodes())?;
+        let symmetrized = rows.neighbours.len();
+        return Ok((mirrored_rows(rows).into(), Repairs { symmetrized, ..Repairs::default() }));
+    }
     let arcs = check_csr(rows, 1)?;
     Ok(build(rows.nodes(), arcs))
 }
@@ -333,6 +338,28 @@ mod tests {
         assert_eq!(graph.neighbours(2), &[0, 1]);
         assert_eq!(graph.edges(), 2);
         assert_eq!(repairs, Repairs { duplicates: 1, self_loops: 1, ..Repairs::default() });
+    }
+
+    #[test]
+    fn half_of_a_matrix_becomes_the_graph_of_its_edges() {
+        let edges: Vec<(u32, u32)> = (0..900).map(|k| (k * 7 % 300, k * k % 300)).collect();
+        let weights: Vec<f32> = (0..900).map(|k| 1.0 + (k % 3) as f32).collect();
+        for weights in [None, Some(&weights[..])] {
+            let graph = Graph::from_edges(310, &edges, weights).unwrap().0;
+            let (mut offsets, mut columns, mut upper) = (vec![0], Vec::new(), Vec::new());
+            for node in 0..310 {
+                let all = graph.edge_list().filter(|&(from, _, _)| from == node);
+                all.for_each(|(_, to, weight)| {
+                    columns.push(to as u32);
+                    upper.push(weight);
+                });
+                offsets.push(columns.len());
+            }
+            let (found, repairs) = Graph::from_csr(&offsets, &columns, Some(&upper)).unwrap();
+            assert_eq!(found, graph);
+            let symmetrized = graph.edges();
+            assert_eq!(repairs, Repairs { symmetrized, ..Repairs::default() });
+        }
     }
 
     #[test]

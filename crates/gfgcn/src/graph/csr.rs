@@ -26,6 +26,12 @@ impl Csr {
         (8 * self.offsets.len() + 4 * (self.neighbours.len() + weights)) as u64
     }
 
+    /// Bytes of the arrays that are not someone else's.
+    pub(super) fn held_memory(&self) -> u64 {
+        let weights = self.weights.as_ref().map_or(0, Buffer::held_memory);
+        self.offsets.held_memory() + self.neighbours.held_memory() + weights
+    }
+
     /// The rows of some nodes and what they have among themselves: node `k` of the result is `nodes[k]` here.
     ///
     /// # Panics

@@ -23,6 +23,7 @@ mod removal;
 mod renumbered;
 mod rows;
 mod spread;
+mod stored;
 mod surroundings;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ pub(crate) use product::Step;
 pub(crate) use propagator::Propagator;
 pub use removal::EdgeSet;
 pub(crate) use spread::{NearOperator, Reached};
+pub use stored::{RowArrays, StoredRows};
 
 use crate::error::{Error, Result};
 use csr::Csr;
@@ -132,6 +134,19 @@ impl Graph {
         let arcs = self.arcs.as_ref().map_or(0, |arcs| arcs.out.memory() + arcs.into.memory());
         let relations = self.relations.iter().map(|relation| relation.graph.memory());
         self.both.memory() + arcs + relations.sum::<u64>()
+    }
+
+    /// Bytes of the arrays that are held in memory, and not mapped from files or lent.
+    pub fn held_memory(&self) -> u64 {
+        let arcs =
+            self.arcs.as_ref().map_or(0, |arcs| arcs.out.held_memory() + arcs.into.held_memory());
+        let relations = self.relations.iter().map(|relation| relation.graph.held_memory());
+        self.both.held_memory() + arcs + relations.sum::<u64>()
+    }
+
+    /// Bytes of the arrays without those of directions and relations.
+    fn arrays_memory(&self) -> u64 {
+        self.both.memory()
     }
 
     /// The arrays as slices.

@@ -127,11 +127,13 @@ impl<'g> Propagator<'g> {
     /// products with a single column: on graphs that no cache holds and whose nodes come in no
     /// particular order.
     ///
-    /// What goes in and comes out keeps the order of the graph, and no bit of a result changes.
+    /// What goes in and comes out keeps the order of the graph, and no bit of a result changes. Only done in the room that there
+    /// is for a copy of the graph.
     #[must_use]
-    pub(crate) fn prepared_for(mut self, columns: usize) -> Self {
+    pub(crate) fn prepared_for(mut self, columns: usize, room: u64) -> Self {
         let either_way = !self.there_and_back && self.is_either_way();
-        self.renumbers |= either_way && worth_renumbering(self.graph, columns);
+        let fits = self.renumbered_memory() <= room;
+        self.renumbers |= either_way && fits && worth_renumbering(self.graph, columns);
         self
     }
 
@@ -298,6 +300,11 @@ impl<'g> Propagator<'g> {
                 block.by(Looped(Weighted(weights), self.loops)).rows(self.simd, rows, y);
             }
         }
+    }
+
+    /// Bytes that the nodes renumbered inside would take, and finding their order.
+    fn renumbered_memory(&self) -> u64 {
+        Renumbered::memory(self.graph) + self.factors.memory() + 8 * self.nodes() as u64
     }
 
     /// Bytes that it takes beyond the graph, the renumbered one among them where the processor will need it.

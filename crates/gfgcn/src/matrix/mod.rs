@@ -3,9 +3,11 @@
 //! Linear algebra proper lives in [`crate::linalg`]; these types only hold data and keep its
 //! invariants, so that the code that computes never has to check them again.
 
+mod blocks;
 mod sparse;
 
 pub use crate::buffer::SharedEntries;
+pub use blocks::{CheckBlock, ColumnBlocks};
 pub use sparse::{SparseMatrix, repeated_entries};
 
 use crate::buffer::Buffer;
@@ -102,6 +104,11 @@ impl<T: Copy + Default> Matrix<T> {
     /// All entries, row by row.
     pub fn as_slice(&self) -> &[T] {
         &self.data
+    }
+
+    /// Bytes that are held in memory, and not mapped from files or lent.
+    pub fn held_memory(&self) -> u64 {
+        self.data.held_memory()
     }
 
     /// All entries, row by row, to be written.

@@ -104,6 +104,11 @@ impl SparseMatrix {
         &self.offsets
     }
 
+    /// Bytes that are held in memory, and not mapped from files or lent.
+    pub fn held_memory(&self) -> u64 {
+        8 * self.offsets.len() as u64 + self.indices.held_memory() + self.values.held_memory()
+    }
+
     /// Column indices, row by row.
     pub fn indices(&self) -> &[u32] {
         &self.indices

@@ -6,7 +6,7 @@ use crate::calibration::{Calibration, Regions};
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::{Design, Input};
-use crate::driver::{Driver, Local, Rows};
+use crate::driver::{Budget, Driver, Local, Rows};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::Graph;
@@ -294,8 +294,19 @@ impl Member {
         rows: Rows,
         score_columns: usize,
     ) -> Result<Driver<'d>> {
+        self.driver_within(graph, features, rows, score_columns, Budget::default())
+    }
+
+    fn driver_within<'d>(
+        &self,
+        graph: &'d Graph,
+        features: &'d Features,
+        rows: Rows,
+        score_columns: usize,
+        budget: Budget,
+    ) -> Result<Driver<'d>> {
         let designs = std::slice::from_ref(&self.design);
-        let driver = Driver::on(graph, features, designs, rows, score_columns)?;
+        let driver = Driver::on_within(graph, features, designs, rows, score_columns, budget)?;
         let what = "columns of the design, which must be those the model was trained on";
         Error::check_size(what, self.predictor.inputs(), driver.columns(0))?;
         Ok(driver)
@@ -331,12 +342,15 @@ impl Member {
         let linear = self.predictor.weights().is_some();
         let rows = if linear { Rows::of(Vec::new(), graph.nodes()) } else { Rows::All };
         let columns = if linear { self.predictor.targets() } else { 0 };
-        let driver = self.driver(graph, features, rows, columns)?;
-        let _lease = context.memory().reserve(
-            "predicting",
-            driver.least_memory() + self.predictor.score_memory(graph.nodes()),
-            "use a machine with more memory",
-        )?;
+        let own = match linear && context.scratch().is_some() {
+            true => 2 * self.predictor.memory(),
+            false => self.predictor.score_memory(graph.nodes()),
+        };
+        let budget = Budget::beside(own, context);
+        let driver = self.driver_within(graph, features, rows, columns, budget)?;
+        let needed = driver.least_memory() + own;
+        let remedy = "use a machine with more memory";
+        let _lease = context.memory().reserve("predicting", needed, remedy)?;
         context.place(driver.work(), |context| {
             let filtered = || Ok(driver.run(0..1, context)?.remove(0));
             Ok(score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0))

@@ -5,7 +5,7 @@
 use crate::classifier::{Classifier, REMEDY};
 use crate::context::{Context, Lease};
 use crate::data::Dataset;
-use crate::driver::{Driver, Filtered};
+use crate::driver::{Budget, Driver, Filtered};
 use crate::error::Result;
 use crate::fit::Factorised;
 use crate::head::Supervision;
@@ -46,7 +46,7 @@ impl Classifier {
         context.run(|| {
             let lesson = classifier.lesson(dataset, split)?;
             Driver::check(dataset.features(), std::slice::from_ref(&classifier.design), context)?;
-            let driver = classifier.driver(dataset, &lesson)?;
+            let driver = classifier.driver(dataset, &lesson, Budget::default())?;
             let at_work = driver.least_memory();
             let needed = at_work + classifier.memory(&lesson, driver.columns(0));
             let mut lease = context.memory().reserve("training", needed, REMEDY)?;

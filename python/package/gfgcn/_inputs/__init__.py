@@ -14,6 +14,7 @@ import numpy as np
 from .._estimator import warn
 from .._gfgcn import Dataset
 from .._settings import Workers, flag
+from .._store import Store
 from .._types import Array
 from .classes import Labels, class_weights, labels, mask, part
 from .graphs import Arcs, Edges, edges, node_ids
@@ -60,6 +61,7 @@ class Given:
     feature_names: list[str] | None = None
     rows: int | None = None
     rows_before: int | None = None
+    engine: Dataset | None = None
 
     def without_labels(self) -> Given:
         """For what is predicted or filtered: labels that come along are none of its business."""
@@ -73,6 +75,8 @@ def unpack(X: Any, y: Any, adjacency: Any, directed: Any = None) -> Given:
     alone = Given(X, y, adjacency, directed)
     if hasattr(X, "to_numpy"):  # a data frame, whatever its columns are called
         return alone
+    if isinstance(X, Store):
+        return _stored(X, alone)
     if hasattr(X, "node_types") and hasattr(X, "edge_types"):
         given, store = _hetero(X, alone)
     elif hasattr(X, "edge_index") and hasattr(X, "x"):
@@ -98,6 +102,18 @@ def unpack(X: Any, y: Any, adjacency: Any, directed: Any = None) -> Given:
     return given
 
 
+def _stored(store: Store, given: Given) -> Given:
+    """A store is used where it is: nothing of it is made an array but what is known of the nodes."""
+    if given.adjacency is not None or given.directed not in (None, store.directed):
+        raise ValueError("a store has its graph, with directions or without; pass neither adjacency nor directed")
+    given = replace(given, X=None, adjacency=store, directed=store.directed, rows=store.shape[0], engine=store.engine)
+    given.feature_names = store.feature_names
+    given.validation = store.val_mask
+    if given.y is None:
+        given.y, given.train, given.class_names = store.y, store.train_mask, store.class_names
+    return given
+
+
 def _hetero(data: Any, given: Given) -> tuple[Given, Any]:
     """PyTorch Geometric's data with several types of edges between nodes of one type."""
     if len(data.node_types) != 1:
@@ -119,6 +135,7 @@ class Checked:
     targets: Targets
     train: Any
     hints: bool
+    engine: Dataset | None = None
 
     @property
     def rows(self) -> int:
@@ -132,6 +149,8 @@ class Checked:
 
     def dataset(self, workers: Workers, keep: bool = False) -> Dataset:
         """Joins the parts, and says what had to be repaired. What is kept does not change when the caller's arrays do."""
+        if self.engine is not None:
+            return self.engine.with_targets(self.targets.engine())
         table, nodes = self.table, self.graph.nodes
         if nodes is not None and len(nodes) != self.rows:
             raise ValueError(f"the graph has {len(nodes)} nodes, but X has {self.rows} rows; each node needs one")
@@ -148,6 +167,12 @@ class Checked:
 def check(given: Given, kind: str = "classes", hints: bool = False) -> Checked:
     """Understands every part; no labels are as good as unknown ones. `kind` is "classes", which label sets pass for, or
     "values"; with `hints` it is said how directions are kept."""
+    if given.engine is not None and given.rows is not None:
+        graph = Edges([], directed=bool(given.directed))
+        nodes, columns = given.adjacency.shape
+        table = Features(None, nodes, columns, given.feature_names)
+        known = targets(given, kind, table.rows, None)
+        return Checked(graph, table, known, given.train, False, given.engine)
     graph = edges(given.adjacency, rows(given.X) if given.X is not None else given.rows, given.directed)
     if given.X is not None:
         table = features(given.X, graph.nodes, given.feature_names)
