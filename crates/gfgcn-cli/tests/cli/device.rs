@@ -73,7 +73,8 @@ fn without_a_gpu_large_work_is_done_by_the_processor() {
     if no_gpu(&sandbox).is_none() {
         return; // the work is done elsewhere
     }
-    let run = sandbox.run("evaluate pubmed --splits 3 --depths 64,128 --models gfsgc --explain");
+    let run = sandbox.run("evaluate pubmed --splits 1 --depths 64,512 --models gfsgc --explain");
     assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(!run.stderr.contains("too little work"), "it is worth a GPU: {run:?}");
     assert!(!run.stderr.contains("warning"), "{run:?}");
 }

@@ -125,7 +125,7 @@ fn a_number_that_is_not_there_is_named_with_those_that_are() {
 #[test]
 fn a_gpu_that_is_full_is_left_alone_where_nobody_asked_for_it() {
     let Some(fake) = Fake::new(&["VERSION=12080", "CONTEXT=2"], true) else { return };
-    let work = "evaluate pubmed --splits 3 --depths 64,128 --models gfsgc --json";
+    let work = "evaluate pubmed --splits 1 --depths 64,512 --models gfsgc --json";
     let auto = fake.run(work);
     assert_eq!(auto.status, Some(0), "{auto:?}");
     let said = "computed on the processor: cuda:0: its memory is full";
