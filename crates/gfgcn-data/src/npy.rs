@@ -344,11 +344,11 @@ pub(crate) fn encode(descr: &str, shape: &[usize], payload: &[u8]) -> Vec<u8> {
 }
 
 /// An array of fixed-width Unicode text.
-pub(crate) fn encode_texts(texts: &[String]) -> Vec<u8> {
-    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+pub(crate) fn encode_texts<S: AsRef<str>>(texts: &[S]) -> Vec<u8> {
+    let width = texts.iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0).max(1);
     let mut payload = Vec::with_capacity(4 * width * texts.len());
     for text in texts {
-        let padded = text.chars().chain(std::iter::repeat('\0')).take(width);
+        let padded = text.as_ref().chars().chain(std::iter::repeat('\0')).take(width);
         payload.extend(padded.flat_map(|c| (c as u32).to_le_bytes()));
     }
     encode(&format!("<U{width}"), &[texts.len()], &payload)

@@ -4,10 +4,12 @@ use crate::columns::ColumnArguments;
 use crate::output::{Output, count};
 use crate::source::{Directed, check_output, is_read};
 use crate::{Global, interrupt, shown};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use gfgcn::files::NewFolder;
 use gfgcn::{Error, Result};
-use gfgcn_data::{ReadOptions, TableFiles, TableFormat, npz, write_folder, write_folder_memory};
+use gfgcn_data::{
+    OutputFormat, ReadOptions, TableFiles, TableFormat, npz, write_folder, write_folder_memory,
+};
 use gfgcn_datasets::{has_extension, open_with};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -25,9 +27,9 @@ pub(crate) struct Arguments {
     from: PathBuf,
     /// The .npz file, or the folder, to write
     to: PathBuf,
-    /// Format of the tables in a folder
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    /// csv, tsv or parquet for the tables in a folder, or npz for an archive [default: npz where the name says so, or csv]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<OutputFormat>,
     /// Replace an archive or tables that are there; other files in a folder stay
     #[arg(long)]
     force: bool,
@@ -35,23 +37,6 @@ pub(crate) struct Arguments {
     direction: Directed,
     #[command(flatten)]
     columns: ColumnArguments,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    Csv,
-    Tsv,
-    Parquet,
-}
-
-impl From<Format> for TableFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Csv => TableFormat::Csv,
-            Format::Tsv => TableFormat::Tsv,
-            Format::Parquet => TableFormat::Parquet,
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -84,8 +69,18 @@ fn check_folder(folder: &Path, force: bool, input: &Path) -> Result<()> {
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let to_archive = has_extension(&arguments.to, "npz");
-    if to_archive {
+    let named = has_extension(&arguments.to, "npz");
+    let tables = match arguments.format {
+        Some(OutputFormat::Npz) => None,
+        Some(OutputFormat::Table { .. }) if named => {
+            let problem =
+                "is the name of an archive, but --format asks for tables, which are in a folder";
+            return Err(Error::Data(problem.into()).in_file(&arguments.to).into());
+        }
+        Some(OutputFormat::Table { format, .. }) => Some(format),
+        None => (!named).then(TableFormat::default),
+    };
+    if tables.is_none() {
         check_output(&arguments.to, arguments.force, std::slice::from_ref(&arguments.from))?;
     } else {
         check_folder(&arguments.to, arguments.force, &arguments.from)?;
@@ -95,12 +90,12 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let dataset = open_with(&arguments.from, data_dir, &options, &interrupt::context())?;
     dataset.notes().iter().for_each(|note| output.note(note));
     arguments.direction.note(&dataset, output);
-    if to_archive {
-        npz::write(&dataset, &arguments.to, arguments.force)?;
-    } else {
+    if let Some(format) = tables {
         let (needed, remedy) = (write_folder_memory(&dataset), "write an .npz archive instead");
         interrupt::context().memory().check("writing the tables", needed, remedy)?;
-        write_folder(&dataset, &arguments.to, arguments.format.into(), arguments.force)?;
+        write_folder(&dataset, &arguments.to, format, arguments.force)?;
+    } else {
+        npz::write(&dataset, &arguments.to, arguments.force)?;
     }
     let report = Report {
         dataset: dataset.name().to_owned(),
