@@ -4,6 +4,7 @@ use crate::arrays::{Csr, array, lend, numbers};
 use crate::columns::Columns;
 use crate::errors::raise;
 use crate::graph::{Edges, GivenEdges, build};
+use crate::model::Model;
 use crate::targets::GivenTargets;
 use crate::work;
 use gfgcn::data::{TargetKind, Targets};
@@ -11,8 +12,11 @@ use gfgcn::features::Features;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::{Matrix, SparseMatrix, repeated_entries};
 use gfgcn::split::Split;
-use gfgcn_data::{Directions, ReadOptions, TableFiles, TableFormat, npz, write_folder};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use gfgcn_data::{
+    Directions, Frame, FrameColumn, ReadOptions, TableFiles, TableFormat, encode_frame, npz,
+    write_folder,
+};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -30,6 +34,27 @@ pub(crate) enum Table<'py> {
     None(usize),
     Dense(PyReadonlyArray2<'py, f32>),
     Sparse((Csr<'py>, usize)),
+    /// Columns of a data frame, of which features are yet to be made.
+    Frame(Vec<(String, GivenColumn<'py>)>),
+}
+
+/// A column of a data frame.
+#[derive(FromPyObject)]
+pub(crate) enum GivenColumn<'py> {
+    /// NaN for what is missing.
+    Numbers(PyReadonlyArray1<'py, f64>),
+    /// Words, and whether they are categories whatever they spell.
+    Words((Vec<Option<String>>, bool)),
+}
+
+impl GivenColumn<'_> {
+    fn detached(self) -> FrameColumn {
+        match self {
+            GivenColumn::Numbers(values) => FrameColumn::Numbers(values.as_array().to_vec()),
+            GivenColumn::Words((words, true)) => FrameColumn::Categories(words),
+            GivenColumn::Words((words, false)) => FrameColumn::Texts(words),
+        }
+    }
 }
 
 /// Row offsets, columns in 32 or 64 bits, values.
@@ -38,9 +63,10 @@ type CsrArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Bound<'py, 
 #[pymethods]
 impl Dataset {
     /// Joins arrays: edges, none of them or of several kinds; features, or the number of nodes where there are none; and
-    /// what is known of the nodes. A dense array is read where it is, unless the dataset is to be kept.
+    /// what is known of the nodes. A dense array is read where it is, unless the dataset is to be kept. The columns of a data
+    /// frame become features as they did for the model `like`.
     #[staticmethod]
-    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, node_ids=None, keep=false, threads=0))]
+    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, node_ids=None, keep=false, threads=0, like=None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a dataset, by keyword from Python")]
     fn build(
         py: Python<'_>,
@@ -52,8 +78,17 @@ impl Dataset {
         node_ids: Option<Vec<String>>,
         keep: bool,
         threads: usize,
+        like: Option<PyRef<'_, Model>>,
     ) -> PyResult<Self> {
+        let known = like.and_then(|model| model.model.encoding().cloned());
+        let known = known.filter(|encoding| !encoding.columns.is_empty());
         let features = match features {
+            Table::Frame(columns) => {
+                let detached =
+                    |(name, column): (String, GivenColumn<'_>)| (name, column.detached());
+                let columns = columns.into_iter().map(detached).collect();
+                Raw::Frame(Frame::new(columns).map_err(raise)?)
+            }
             Table::None(nodes) => Raw::None(nodes),
             Table::Dense(array) if keep => {
                 let entries = array.as_array();
@@ -71,8 +106,14 @@ impl Dataset {
         };
         let edges: Vec<Edges> = edges.iter().map(GivenEdges::detached).collect::<PyResult<_>>()?;
         let targets = targets.targets().map_err(raise)?;
-        let dataset = work::run(py, threads, |_| {
+        let dataset = work::run(py, threads, |context| {
+            let mut encoded = None;
             let (features, repeats) = match features {
+                Raw::Frame(frame) => {
+                    let frame = encode_frame(frame, known.as_ref(), context)?;
+                    encoded = Some((frame.encoding, frame.notes));
+                    (frame.features, 0)
+                }
                 Raw::None(nodes) => (Features::none(nodes), 0),
                 Raw::Dense(matrix) => (Features::dense(matrix)?, 0),
                 Raw::Sparse { cols, offsets, columns, values } => {
@@ -86,6 +127,11 @@ impl Dataset {
             let mut dataset = dataset.with_added_up(repeats);
             if let Some(ids) = node_ids {
                 dataset.set_node_ids(ids)?;
+            }
+            if let Some((encoding, notes)) = encoded {
+                let dataset = notes.into_iter().fold(dataset, gfgcn::data::Dataset::with_note);
+                let names = encoding.feature_names();
+                return dataset.with_encoding(encoding).with_feature_names(names);
             }
             match feature_names {
                 Some(names) => dataset.with_feature_names(names),
@@ -316,6 +362,21 @@ fn table_columns(given: HashMap<String, Vec<String>>) -> gfgcn::Result<gfgcn_dat
     Ok(columns)
 }
 
+/// Where source, target, weight and type of edges stand among columns of these names; `None` where no ends are named.
+#[pyfunction]
+pub(crate) fn edge_columns(
+    names: Vec<String>,
+) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
+    let found = gfgcn_data::edge_columns(&names)?;
+    Some((found.ends.0, found.ends.1, found.weight, found.kind))
+}
+
+/// Whether a column of this name holds the ids of nodes.
+#[pyfunction]
+pub(crate) fn is_id_name(name: &str) -> bool {
+    gfgcn_data::is_id_name(name)
+}
+
 /// What is learnt, in a word.
 pub(crate) fn kind(kind: TargetKind) -> &'static str {
     match kind {
@@ -349,5 +410,6 @@ fn column_array(py: Python<'_>, columns: Columns) -> Bound<'_, PyAny> {
 enum Raw {
     None(usize),
     Dense(Matrix<f32>),
+    Frame(Frame),
     Sparse { cols: usize, offsets: Vec<usize>, columns: Vec<u32>, values: Vec<f32> },
 }

@@ -23,7 +23,7 @@ mod _gfgcn {
     #[pymodule_export]
     use crate::command_line::command_line;
     #[pymodule_export]
-    use crate::dataset::Dataset;
+    use crate::dataset::{Dataset, edge_columns, is_id_name};
     #[pymodule_export]
     use crate::evaluation::evaluate;
     #[pymodule_export]

@@ -18,6 +18,8 @@ __all__ = [
     "fit",
     "forget",
     "influence",
+    "edge_columns",
+    "is_id_name",
     "search",
     "smoothed_sets",
     "update",
@@ -29,6 +31,8 @@ _Csr = tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64], NDArray[n
 _Predicted = tuple[Any, NDArray[np.float64], list[str]]
 
 def command_line(arguments: list[str]) -> int: ...
+def edge_columns(names: list[str]) -> tuple[int, int, int | None, int | None] | None: ...
+def is_id_name(name: str) -> bool: ...
 
 @final
 class Dataset:
@@ -42,6 +46,7 @@ class Dataset:
         node_ids: list[str] | None = None,
         keep: bool = False,
         threads: int = 0,
+        like: Model | None = None,
     ) -> Dataset: ...
     @staticmethod
     def open(
@@ -106,6 +111,8 @@ class Model:
     @property
     def selection_score(self) -> float | None: ...
     @property
+    def encoded_columns(self) -> list[str] | None: ...
+    @property
     def features(self) -> int: ...
     @property
     def feature_names(self) -> list[str] | None: ...
@@ -119,7 +126,7 @@ def fit(
     design: dict[str, Any] | str,
     ridge: dict[str, Any],
     objective: dict[str, Any],
-    train: NDArray[np.int64],
+    train: tuple[NDArray[np.int64], NDArray[np.float64] | None],
     validation: NDArray[np.int64],
     keep: bool = False,
     threads: int = 0,
@@ -139,7 +146,7 @@ def search(
     normalization: str,
     fit_intercept: bool,
     objective: dict[str, Any],
-    train: NDArray[np.int64],
+    train: tuple[NDArray[np.int64], NDArray[np.float64] | None],
     keep: bool = False,
     threads: int = 0,
 ) -> tuple[Model, _Predicted, dict[str, Any]]: ...

@@ -12,14 +12,16 @@ from typing import Any, Union
 import numpy as np
 
 from .._estimator import warn
-from .._gfgcn import Dataset
+from .._gfgcn import Dataset, Model
 from .._settings import flag
 from .._types import Array
 from .classes import Labels, class_weights, labels, mask, part
+from .frames import is_edge_frame, is_frame, row_names
 from .graphs import Arcs, Edges, edges, node_ids
 from .sets import LabelSets, is_matrix, label_sets
 from .tables import Features, features, no_features, rows
 from .values import Values, values
+from .weights import sample_weights
 
 __all__ = [
     "Checked",
@@ -33,6 +35,7 @@ __all__ = [
     "class_weights",
     "mask",
     "part",
+    "sample_weights",
     "targets",
     "training_nodes",
     "unpack",
@@ -60,6 +63,8 @@ class Given:
     feature_names: list[str] | None = None
     rows: int | None = None
     rows_before: int | None = None
+    # The model that the columns of a data frame became features for.
+    like: Model | None = None
 
     def without_labels(self) -> Given:
         """For what is predicted or filtered: labels that come along are none of its business."""
@@ -71,7 +76,7 @@ def unpack(X: Any, y: Any, adjacency: Any, directed: Any = None) -> Given:
     dataset of ours."""
     directed = None if directed is None else flag("directed", directed)
     alone = Given(X, y, adjacency, directed)
-    if hasattr(X, "to_numpy"):  # a data frame, whatever its columns are called
+    if is_frame(X) or hasattr(X, "to_numpy"):  # a data frame, whatever its columns are called
         return alone
     if hasattr(X, "node_types") and hasattr(X, "edge_types"):
         given, store = _hetero(X, alone)
@@ -119,6 +124,7 @@ class Checked:
     targets: Targets
     train: Any
     hints: bool
+    like: Model | None = None
 
     @property
     def rows(self) -> int:
@@ -137,7 +143,7 @@ class Checked:
             raise ValueError(f"the graph has {len(nodes)} nodes, but X has {self.rows} rows; each node needs one")
         graph = (self.graph.parts, self.graph.directed)
         ids = None if nodes is None else node_ids(nodes)
-        built = Dataset.build(*graph, table.table, self.targets.engine(), table.names, ids, keep, threads)
+        built = Dataset.build(*graph, table.table, self.targets.engine(), table.names, ids, keep, threads, self.like)
         for note in built.notes:
             one_way = self.hints and note.endswith("the other was added")
             warn(f"{note}; directed=True keeps the directions" if one_way else note, GraphWarning)
@@ -147,13 +153,19 @@ class Checked:
 def check(given: Given, kind: str = "classes", hints: bool = False) -> Checked:
     """Understands every part; no labels are as good as unknown ones. `kind` is "classes", which label sets pass for, or
     "values"; with `hints` it is said how directions are kept."""
-    graph = edges(given.adjacency, rows(given.X) if given.X is not None else given.rows, given.directed)
+    names = None
+    if is_edge_frame(given.adjacency):
+        X, names = row_names(given.X)
+        given = replace(given, X=X)
+    encoded = None if given.like is None else given.like.encoded_columns
+    count = rows(given.X) if given.X is not None else given.rows
+    graph = edges(given.adjacency, count, given.directed, names)
     if given.X is not None:
-        table = features(given.X, graph.nodes, given.feature_names)
+        table = features(given.X, graph.nodes, given.feature_names, encoded)
     else:
         table = no_features(_count(graph, given))
     known = targets(given, kind, table.rows, graph.nodes)
-    return Checked(graph, table, known, given.train, hints and given.directed is None)
+    return Checked(graph, table, known, given.train, hints and given.directed is None, given.like)
 
 
 def _count(graph: Edges, given: Given) -> int:
