@@ -84,7 +84,7 @@ format:
 
 fuzz:
 	$(CARGO) fuzz --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-fuzz
-	for target in collections documents edge_lists matlab matrix_market model npz parquet planetoid split tables; do \
+	for target in arrow collections documents edge_lists matlab matrix_market model npz parquet planetoid split tables; do \
 		$(CARGO) fuzz run $$target -s none -- -max_total_time=60 -rss_limit_mb=1024 || exit 1; \
 	done
 

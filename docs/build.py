@@ -13,7 +13,9 @@ import sys
 import markdown
 
 ROOT = pathlib.Path(__file__).parents[1]
-PAGES = ["README.md", "docs/tutorial.md", "docs/own-data.md", "docs/any-graph.md", "docs/living.md", "docs/serve.md", "docs/gpu.md"]
+ORDER = ["README.md"] + [f"docs/{page}.md" for page in ("tutorial", "own-data", "any-graph", "living", "scale", "serve", "gpu")]
+# A page that is not written yet has its place here.
+PAGES = [page for page in ORDER if (ROOT / page).exists()]
 REFERENCE = "python-reference"
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:0;display:flex;color:#222}nav{padding:2em;min-width:12em}
 nav a{display:block;margin:.3em 0}main{max-width:50em;padding:2em;overflow-x:auto}pre{background:#f5f5f2;padding:.8em;overflow-x:auto}
@@ -30,23 +32,45 @@ def title(text):
     return re.search(r"^# (.*)$", text, re.M)[1]
 
 
+def arguments_of(function):
+    """What a function takes, as one would write it."""
+    return html.escape(ast.unparse(function.args).removeprefix("self, ").removeprefix("self").removeprefix("cls, "))
+
+
+def documented(heading, item):
+    return f"\n{heading}\n\n<pre>{html.escape(ast.get_docstring(item) or '')}</pre>\n"
+
+
+def methods_of(item, classes):
+    """The public methods and properties of a class by name, its own before those that it inherits inside the package."""
+    own = {part.name: part for part in item.body if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")}
+    for base in item.bases:
+        if isinstance(base, ast.Name) and base.id in classes:
+            own = {**own, **{name: part for name, part in methods_of(classes[base.id], classes).items() if name not in own}}
+    return own
+
+
 def reference():
     """The public classes and functions with their signatures and docstrings."""
     package = ROOT / "python/package/gfgcn"
     public = ast.literal_eval(re.search(r"__all__ = (\[.*?\])", (package / "__init__.py").read_text(), re.S)[1])
+    files = [*sorted(package.glob("_*.py")), package / "datasets.py"]
+    items = [(path.stem, item) for path in files for item in ast.parse(path.read_text()).body if hasattr(item, "name")]
+    classes = {item.name: item for _, item in items if isinstance(item, ast.ClassDef)}
     parts = ["# Python reference\n"]
-    for path in [*sorted(package.glob("_*.py")), package / "datasets.py"]:
-        for item in ast.parse(path.read_text()).body:
-            is_public = getattr(item, "name", "_") in public or path.stem == "datasets"
-            if not isinstance(item, (ast.ClassDef, ast.FunctionDef)) or item.name.startswith("_") or not is_public:
-                continue
-            prefix = "datasets." if path.stem == "datasets" else ""
-            parts.append(f"\n## {prefix}{item.name}\n\n<pre>{html.escape(ast.get_docstring(item) or '')}</pre>\n")
-            for method in item.body if isinstance(item, ast.ClassDef) else []:
-                if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
-                    arguments = html.escape(ast.unparse(method.args).removeprefix("self, ").removeprefix("self"))
-                    parts.append(f"\n### {item.name}.{method.name}({arguments})\n\n")
-                    parts.append(f"<pre>{html.escape(ast.get_docstring(method) or '')}</pre>\n")
+    for module, item in items:
+        is_public = item.name in public or (module == "datasets" and not item.name.startswith("_"))
+        if not is_public:
+            continue
+        name = f"datasets.{item.name}" if module == "datasets" else item.name
+        if isinstance(item, ast.FunctionDef):
+            parts.append(documented(f"## {name}({arguments_of(item)})", item))
+            continue
+        parts.append(documented(f"## {name}", item))
+        for method, part in methods_of(item, classes).items():
+            is_property = any(getattr(mark, "id", "") == "property" for mark in part.decorator_list)
+            called = "" if is_property else f"({arguments_of(part)})"
+            parts.append(documented(f"### {item.name}.{method}{called}", part))
     return "".join(parts)
 
 

@@ -1,7 +1,7 @@
-//! Parquet files, in the place of every table.
+//! See the function of the same name.
 #![no_main]
 
-#[path = "../entries/parquet.rs"]
+#[path = "../entries/typed_tables.rs"]
 mod entry;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| entry::run(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| entry::parquet(input));

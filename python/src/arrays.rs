@@ -1,6 +1,8 @@
 //! NumPy's arrays as the library's matrices, and back.
 
+use crate::errors::raise;
 use gfgcn::matrix::Matrix;
+use gfgcn::split::Split;
 use gfgcn::{Error, Result};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -110,4 +112,15 @@ pub(crate) fn numbers(
     numbers: impl IntoIterator<Item = usize>,
 ) -> Bound<'_, PyArray1<i64>> {
     numbers.into_iter().map(|number| number as i64).collect::<Vec<i64>>().into_pyarray(py)
+}
+
+/// Training nodes in increasing order, and how much each of them counts where they do not count alike.
+pub(crate) type Sample<'py> = (PyReadonlyArray1<'py, i64>, Option<PyReadonlyArray1<'py, f64>>);
+
+/// The split of so many nodes that trains on these.
+pub(crate) fn split(count: usize, sample: &Sample<'_>, validation: Vec<usize>) -> PyResult<Split> {
+    let (train, weights) = sample;
+    let weights = weights.as_ref().map(|weights| weights.as_array().to_vec());
+    let split = Split::new(count, nodes(train), validation, Vec::new());
+    split.and_then(|split| split.with_weights(weights)).map_err(raise)
 }

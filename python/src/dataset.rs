@@ -5,6 +5,7 @@ use crate::columns::Columns;
 use crate::dlpack;
 use crate::errors::raise;
 use crate::graph::{Edges, GivenEdges, build};
+use crate::model::Model;
 use crate::targets::GivenTargets;
 use crate::work::{self, Workers};
 use gfgcn::data::{TargetKind, Targets};
@@ -12,8 +13,11 @@ use gfgcn::features::Features;
 use gfgcn::graph::Graph;
 use gfgcn::matrix::{Matrix, SparseMatrix, repeated_entries};
 use gfgcn::split::Split;
-use gfgcn_data::{Directions, ReadOptions, TableFiles, TableFormat, npz, store, write_folder};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use gfgcn_data::{
+    Directions, Frame, FrameColumn, ReadOptions, TableFiles, TableFormat, encode_frame, npz, store,
+    write_folder,
+};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::HashMap;
@@ -34,6 +38,27 @@ pub(crate) enum Table<'py> {
     Sparse((Csr<'py>, usize)),
     /// On a GPU, by DLPack.
     Resident(Bound<'py, PyCapsule>),
+    /// Columns of a data frame, of which features are yet to be made.
+    Frame(Vec<(String, GivenColumn<'py>)>),
+}
+
+/// A column of a data frame.
+#[derive(FromPyObject)]
+pub(crate) enum GivenColumn<'py> {
+    /// NaN for what is missing.
+    Numbers(PyReadonlyArray1<'py, f64>),
+    /// Words, and whether they are categories whatever they spell.
+    Words((Vec<Option<String>>, bool)),
+}
+
+impl GivenColumn<'_> {
+    fn detached(self) -> FrameColumn {
+        match self {
+            GivenColumn::Numbers(values) => FrameColumn::Numbers(values.as_array().to_vec()),
+            GivenColumn::Words((words, true)) => FrameColumn::Categories(words),
+            GivenColumn::Words((words, false)) => FrameColumn::Texts(words),
+        }
+    }
 }
 
 /// Row offsets, columns in 32 or 64 bits, values.
@@ -42,9 +67,10 @@ type CsrArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Bound<'py, 
 #[pymethods]
 impl Dataset {
     /// Joins arrays: edges, none of them or of several kinds; features, or the number of nodes where there are none; and
-    /// what is known of the nodes. A dense array is read where it is, unless the dataset is to be kept.
+    /// what is known of the nodes. A dense array is read where it is, unless the dataset is to be kept. The columns of a data
+    /// frame become features as they did for the model `like`.
     #[staticmethod]
-    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, node_ids=None, keep=false, workers=Workers::default()))]
+    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, node_ids=None, keep=false, workers=Workers::default(), like=None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a dataset, by keyword from Python")]
     fn build(
         py: Python<'_>,
@@ -56,8 +82,17 @@ impl Dataset {
         node_ids: Option<Vec<String>>,
         keep: bool,
         workers: Workers,
+        like: Option<PyRef<'_, Model>>,
     ) -> PyResult<Self> {
+        let known = like.and_then(|model| model.model.encoding().cloned());
+        let known = known.filter(|encoding| !encoding.columns.is_empty());
         let features = match features {
+            Table::Frame(columns) => {
+                let detached =
+                    |(name, column): (String, GivenColumn<'_>)| (name, column.detached());
+                let columns = columns.into_iter().map(detached).collect();
+                Raw::Frame(Frame::new(columns).map_err(raise)?)
+            }
             Table::None(nodes) => Raw::None(nodes),
             Table::Dense(array) if keep => {
                 let entries = array.as_array();
@@ -77,7 +112,13 @@ impl Dataset {
         let edges: Vec<Edges> = edges.iter().map(GivenEdges::detached).collect::<PyResult<_>>()?;
         let targets = targets.targets().map_err(raise)?;
         let dataset = work::run(py, workers, |context| {
+            let mut encoded = None;
             let (features, repeats) = match features {
+                Raw::Frame(frame) => {
+                    let frame = encode_frame(frame, known.as_ref(), context)?;
+                    encoded = Some((frame.encoding, frame.notes));
+                    (frame.features, 0)
+                }
                 Raw::None(nodes) => (Features::none(nodes), 0),
                 Raw::Dense(matrix) => {
                     if matrix.resident().is_some() {
@@ -99,6 +140,11 @@ impl Dataset {
             let mut dataset = dataset.with_added_up(repeats);
             if let Some(ids) = node_ids {
                 dataset.set_node_ids(ids)?;
+            }
+            if let Some((encoding, notes)) = encoded {
+                let dataset = notes.into_iter().fold(dataset, gfgcn::data::Dataset::with_note);
+                let names = encoding.feature_names();
+                return dataset.with_encoding(encoding).with_feature_names(names);
             }
             match feature_names {
                 Some(names) => dataset.with_feature_names(names),
@@ -342,6 +388,21 @@ fn table_columns(given: HashMap<String, Vec<String>>) -> gfgcn::Result<gfgcn_dat
     Ok(columns)
 }
 
+/// Where source, target, weight and type of edges stand among columns of these names; `None` where no ends are named.
+#[pyfunction]
+pub(crate) fn edge_columns(
+    names: Vec<String>,
+) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
+    let found = gfgcn_data::edge_columns(&names)?;
+    Some((found.ends.0, found.ends.1, found.weight, found.kind))
+}
+
+/// Whether a column of this name holds the ids of nodes.
+#[pyfunction]
+pub(crate) fn is_id_name(name: &str) -> bool {
+    gfgcn_data::is_id_name(name)
+}
+
 /// What is learnt, in a word.
 pub(crate) fn kind(kind: TargetKind) -> &'static str {
     match kind {
@@ -375,5 +436,6 @@ fn column_array(py: Python<'_>, columns: Columns) -> Bound<'_, PyAny> {
 enum Raw {
     None(usize),
     Dense(Matrix<f32>),
+    Frame(Frame),
     Sparse { cols: usize, offsets: Vec<usize>, columns: Vec<u32>, values: Vec<f32> },
 }

@@ -26,7 +26,7 @@ mod _gfgcn {
     #[pymodule_export]
     use crate::command_line::command_line;
     #[pymodule_export]
-    use crate::dataset::Dataset;
+    use crate::dataset::{Dataset, edge_columns, is_id_name};
     #[pymodule_export]
     use crate::devices::{devices, look_for_libraries};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Filtering, fitting and predicting.
 
-use crate::arrays::{array, nodes};
+use crate::arrays::{Sample, array, nodes, split};
 use crate::dataset::{Dataset, kind};
 use crate::dlpack::DeviceArray;
 use crate::errors::raise;
@@ -12,7 +12,6 @@ use gfgcn::head::ClassWeights;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
 use gfgcn::ridge::Selection;
-use gfgcn::split::Split;
 use gfgcn::training::Recipe;
 use gfgcn::{Classifier, Ridge};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -85,7 +84,7 @@ pub(crate) fn fit<'py>(
     design: DesignSettings,
     ridge: RidgeSettings,
     objective: ObjectiveSettings,
-    train: PyReadonlyArray1<'py, i64>,
+    train: Sample<'py>,
     validation: PyReadonlyArray1<'py, i64>,
     keep: bool,
     workers: Workers,
@@ -96,8 +95,7 @@ pub(crate) fn fit<'py>(
         ridge: ridge.ridge()?,
         objective: objective.objective(data.targets().kind())?,
     };
-    let split = Split::new(data.nodes(), nodes(&train), nodes(&validation), Vec::new());
-    let split = split.map_err(raise)?;
+    let split = split(data.nodes(), &train, nodes(&validation))?;
     let workers = if keep { workers.only_processor(KEPT_ON_PROCESSOR)? } else { workers.on(data) };
     let (model, predictions) = work::run(py, workers, |context| {
         let model = match keep {
@@ -270,6 +268,14 @@ impl Model {
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
         Ok(Model { model: gfgcn::Model::load(&path).map_err(raise)? })
+    }
+
+    /// The columns of the data frame that became the features, where they are not just its numbers.
+    #[getter]
+    fn encoded_columns(&self) -> Option<Vec<String>> {
+        let columns = &self.model.encoding()?.columns;
+        let names = columns.iter().map(|column| column.name.clone());
+        (!columns.is_empty()).then(|| names.collect())
     }
 
     /// The names of the classes.

@@ -1,14 +1,11 @@
 //! The search for the best model.
 
-use crate::arrays::nodes;
+use crate::arrays::{Sample, split};
 use crate::dataset::Dataset;
-use crate::errors::raise;
 use crate::model::{KEPT_ON_PROCESSOR, Model, Predicted, predicted};
 use crate::settings::{ObjectiveSettings, operator};
 use crate::work::{self, Workers};
-use gfgcn::split::Split;
 use gfgcn::tune::{Search, Tuned};
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -22,7 +19,7 @@ pub(crate) fn search<'py>(
     normalization: &str,
     fit_intercept: bool,
     objective: ObjectiveSettings,
-    train: PyReadonlyArray1<'py, i64>,
+    train: Sample<'py>,
     keep: bool,
     workers: Workers,
 ) -> PyResult<(Model, Predicted<'py>, Bound<'py, PyDict>)> {
@@ -33,7 +30,7 @@ pub(crate) fn search<'py>(
         objective: objective.objective(data.targets().kind())?,
         ..Search::default()
     };
-    let split = Split::new(data.nodes(), nodes(&train), Vec::new(), Vec::new()).map_err(raise)?;
+    let split = split(data.nodes(), &train, Vec::new())?;
     let workers = if keep { workers.only_processor(KEPT_ON_PROCESSOR)? } else { workers.on(data) };
     let (tuned, predictions) = work::run(py, workers, |context| {
         let tuned = match keep {

@@ -4,10 +4,13 @@ import contextlib
 import doctest
 import importlib
 import importlib.util
+import inspect
 import io
 import pathlib
 import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -49,7 +52,7 @@ def test_everything_public_is_documented():
                     assert getattr(item, method).__doc__, f"{name}.{method}"
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md", "python/README.md"])
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/own-data.md", "README.md", "python/README.md"])
 def test_pages(page, tmp_path, monkeypatch):
     """The code of a page, as one program, in a folder with the repository's examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -64,3 +67,20 @@ def test_pages(page, tmp_path, monkeypatch):
         with contextlib.redirect_stdout(printed):
             exec(compile(cell["code"], page, "exec"), space)
         assert printed.getvalue() == (cell["output"] or ""), cell["code"]
+
+
+def test_the_book_has_every_page_and_everything_public(tmp_path):
+    """`make docs`: a page of the repository each, and a reference with all that can be called."""
+    build = ROOT / "docs/build.py"
+    subprocess.run([sys.executable, build, tmp_path], check=True, capture_output=True)
+    pages = {page.stem: page.read_text(encoding="utf-8") for page in tmp_path.glob("*.html")}
+    assert {"index", "tutorial", "own-data", "any-graph", "living", "serve", "gpu", "python-reference"} <= set(pages)
+    for page in ROOT.glob("docs/*.md"):
+        assert page.stem in pages, f"{page.name} has no place in the book"
+    for name in gfgcn.__all__:
+        item = getattr(gfgcn, name)
+        if not isinstance(item, type) or issubclass(item, Warning):
+            continue
+        for method in dir(item):
+            if not method.startswith("_") and inspect.isfunction(inspect.unwrap(getattr(item, method))):
+                assert f"{name}.{method}(" in pages["python-reference"], f"{name}.{method}"

@@ -3,18 +3,18 @@
 use crate::device::DeviceOption;
 use crate::output::{Output, count, pairs, seconds, table};
 use crate::progress::{self, Unit};
-use crate::source::{Source, SplitSource, check_output};
+use crate::source::{Source, SplitSource};
+use crate::tables::TableTarget;
 use crate::training::TrainOn;
 use crate::wanted::{self, Wanted};
-use crate::{Global, interrupt, shown, training};
+use crate::{Global, shown, training};
 use clap::Args;
 use gfgcn::audit::{Audit, Doubt, Suspect};
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::training::Recipe;
-use gfgcn_data::{Column, check_table_name, write_table};
+use gfgcn_data::Column;
 use serde::Serialize;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// List the labels that look wrong
@@ -33,9 +33,8 @@ pub(crate) struct Arguments {
     /// How many to list [default: 20 here, all in a file]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
-    /// Write the list to a table: .csv, .tsv (each also .gz) or .parquet
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    table: TableTarget,
     /// Replace the table if it is there
     #[arg(long, requires = "output")]
     force: bool,
@@ -56,10 +55,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let recipe = arguments.wanted.recipe()?;
     let selection = arguments.wanted.settings.ridge().selection;
     arguments.train_on.check_given(&arguments.split, selection)?;
-    if let Some(path) = &arguments.output {
-        check_table_name(path)?;
-        check_output(path, arguments.force, &arguments.source.files())?;
-    }
+    let output = &arguments.table.check(arguments.force, &arguments.source.files(), output)?;
     let dataset = arguments.source.load(global, output)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
     wanted::check(&recipe, &dataset)?;
@@ -74,12 +70,10 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         }
     };
     let top = arguments.top.map(|top| top as usize);
-    if let Some(path) = &arguments.output {
-        let listed = &audit.suspects[..top.unwrap_or(usize::MAX).min(audit.suspects.len())];
-        let lines: Vec<Line> = listed.iter().map(|s| Line::new(&audit, &dataset, s)).collect();
-        let _uninterrupted = interrupt::writing();
-        write_table(path, arguments.force, &columns(&lines))?;
-    }
+    let listed = &audit.suspects[..top.unwrap_or(usize::MAX).min(audit.suspects.len())];
+    let listed = if arguments.table.is_given() { listed } else { &[] };
+    let lines: Vec<Line> = listed.iter().map(|s| Line::new(&audit, &dataset, s)).collect();
+    arguments.table.write(arguments.force, || columns(dataset.targets().kind(), &lines))?;
     let listed = top.unwrap_or(SHOWN).min(audit.suspects.len());
     let listed = audit.suspects[..listed].iter();
     let report = Report {
@@ -88,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         audited: audit.audited,
         unexpected: audit.suspects.len(),
         suspects: listed.map(|suspect| Line::new(&audit, &dataset, suspect)).collect(),
-        saved: arguments.output.as_deref().map(shown::path),
+        saved: arguments.table.shown(),
         seconds: start.elapsed().as_secs_f64(),
     };
     output.report(&report, Report::text)
@@ -146,7 +140,7 @@ impl Line {
     }
 }
 
-fn columns(lines: &[Line]) -> Vec<Column<'_>> {
+fn columns(kind: TargetKind, lines: &[Line]) -> Vec<Column<'_>> {
     let texts =
         |name: &'static str, of: fn(&Line) -> &str| Column::text(name, lines.iter().map(of));
     let mut columns = vec![
@@ -154,7 +148,7 @@ fn columns(lines: &[Line]) -> Vec<Column<'_>> {
         texts("given", |line| &line.given),
         texts("expected", |line| &line.expected),
     ];
-    if lines.iter().any(|line| line.probability.is_some()) {
+    if kind != TargetKind::Values {
         let values = lines.iter().map(|line| line.probability.unwrap_or_default()).collect();
         columns.push(Column::numbers("probability", values));
     }

@@ -4,12 +4,14 @@ use crate::device::DeviceOption;
 use crate::output::{Output, count};
 use crate::progress::{self, Unit};
 use crate::source::Source;
+use crate::tables::TableTarget;
 use crate::{Global, shown};
 use clap::Args;
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::explain::{Cause, Explainer, Influence, Reasons, View};
 use gfgcn::{Error, Model, Result};
+use gfgcn_data::Column;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -24,6 +26,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   gfgcn explain my.model my-folder --node paper-17
   gfgcn explain my.model my-folder --node paper-17 --class botany --top 30
+  gfgcn explain my.model my-folder --node paper-17 --top 1000 -o why.csv
   gfgcn explain my.model my-folder --json")]
 pub(crate) struct Arguments {
     /// A model saved by `gfgcn fit`
@@ -41,10 +44,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
     #[command(flatten)]
+    table: TableTarget,
+    /// Replace the table if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
+    #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
+    let inputs = [arguments.source.files(), vec![arguments.model.clone()]].concat();
+    let output = &arguments.table.check(arguments.force, &inputs, output)?;
     let model = Model::load(&arguments.model)?;
     let dataset = arguments.source.load_for(&model, global, output)?;
     let class = arguments.class.as_deref().map(|name| position(&model, name)).transpose()?;
@@ -55,10 +65,38 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     };
     let (report, notes) = progress::show(output, "explaining", Unit::Time, explain)?;
     notes.iter().for_each(|note| output.warn(note));
+    arguments.table.write(arguments.force, || columns(&report))?;
     output.report(&report, |report| {
         let influence = report.influence.as_ref().map(Influential::text);
         report.scores.iter().map(Why::text).chain(influence).collect::<Vec<String>>().join("\n")
     })
+}
+
+/// A row for each term: whose score it is a part of, and what it is.
+fn columns(report: &Report) -> Vec<Column<'_>> {
+    let mut rows: Vec<(&Why, &str, &str, f64)> = Vec::new();
+    for why in &report.scores {
+        rows.push((why, "constant", "", why.constant));
+        let labelled = why.labelled_nodes.as_ref().map(|list| ("labelled node", list));
+        let lists = [
+            ("channel", &why.channels),
+            ("feature", &why.features),
+            ("node", &why.nodes_of_the_graph),
+        ];
+        for (part, list) in lists.into_iter().chain(labelled) {
+            rows.extend(list.terms.iter().map(|term| (why, part, &*term.name, term.value)));
+            if list.others > 0 {
+                rows.push((why, part, "(others)", list.sum_of_others));
+            }
+        }
+    }
+    vec![
+        Column::text("id", rows.iter().map(|row| row.0.node.as_deref().unwrap_or_default())),
+        Column::text("class", rows.iter().map(|row| row.0.class.as_str())),
+        Column::text("part", rows.iter().map(|row| row.1)),
+        Column::text("name", rows.iter().map(|row| row.2)),
+        Column::numbers("value", rows.iter().map(|row| row.3).collect()),
+    ]
 }
 
 /// Scores that were taken apart.

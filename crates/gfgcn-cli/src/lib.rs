@@ -31,6 +31,7 @@ mod shell;
 mod shown;
 mod source;
 mod stdio;
+mod tables;
 mod training;
 mod tune;
 mod wanted;

@@ -71,6 +71,7 @@ fn ending(first: &[u8]) -> &'static str {
     match first {
         _ if first.starts_with(b"PK") => "npz",
         _ if first.starts_with(b"PAR1") => "parquet",
+        _ if first.starts_with(b"ARROW1") || first.starts_with(&[0xff; 4]) => "arrow",
         _ if first.starts_with(b"\x93NUMPY") => "npy",
         _ if first.starts_with(b"MATLAB 5.0") => "mat",
         _ if first.starts_with(b"\x1f\x8b") => "txt.gz",

@@ -5,9 +5,10 @@ use crate::limit::MemoryLimit;
 use crate::output::{Output, count, lambda, pairs, seconds, table};
 use crate::settings::{Common, reported, shown_score};
 use crate::source::{Source, SplitSource, check_output};
+use crate::tables::TableTarget;
 use crate::training::{Searched, TrainOn};
 use crate::{Global, shown, training};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use gfgcn::Design;
 use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
@@ -16,6 +17,7 @@ use gfgcn::metrics::Metric;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
 use gfgcn::tune::{Contender, Tuned};
+use gfgcn_data::Column;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -31,15 +33,19 @@ use std::time::{Duration, Instant};
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn tune cora --public-split
-  gfgcn tune my-folder --save my.model")]
+  gfgcn tune my-folder --save my.model
+  gfgcn tune my-folder -o learners.csv",
+    group(ArgGroup::new("written").args(["save", "output"]).multiple(true)))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     source: Source,
     /// Train the chosen model and save it
     #[arg(long, value_name = "MODEL")]
     save: Option<PathBuf>,
-    /// Replace the model file if it is there
-    #[arg(long, requires = "save")]
+    #[command(flatten)]
+    table: TableTarget,
+    /// Replace the model file or the table if it is there
+    #[arg(long, requires = "written")]
     force: bool,
     /// Say first what will be computed, and what it costs
     #[arg(long)]
@@ -61,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     if let Some(path) = &arguments.save {
         check_output(path, arguments.force, &arguments.source.files())?;
     }
+    let output = &arguments.table.check(arguments.force, &arguments.source.files(), output)?;
     let dataset = arguments.source.load(global, output)?;
     arguments.memory.count(&dataset)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
@@ -75,6 +82,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     let report =
         Report { plan, ..Report::new(arguments, &dataset, &split, tuned, start.elapsed()) };
+    arguments.table.write(arguments.force, || columns(&report.board))?;
     output.report(&report, Report::text)
 }
 
@@ -115,6 +123,22 @@ impl Line {
         let score = reported(metric, score);
         Line { name, design, kernel, lambda, score, squared_error, weight }
     }
+}
+
+fn columns(lines: &[Line]) -> Vec<Column<'_>> {
+    let design = |line: &Line| line.design.as_ref().map(Design::to_string).unwrap_or_default();
+    let numbers = |name: &'static str, of: fn(&Line) -> f64| {
+        Column::numbers(name, lines.iter().map(of).collect())
+    };
+    vec![
+        Column::text("learner", lines.iter().map(|line| line.name.as_str())),
+        Column::text("design", lines.iter().map(design)),
+        Column::text("kernel", lines.iter().map(|line| line.kernel.to_string())),
+        numbers("lambda", |line| line.lambda),
+        numbers("score", |line| line.score),
+        numbers("squared_error", |line| line.squared_error),
+        numbers("weight", |line| line.weight),
+    ]
 }
 
 impl Report {

@@ -11,7 +11,7 @@ use gfgcn::{Error, Result};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Visitor};
 use std::fmt;
-use std::io::BufReader;
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 impl Stop {
@@ -32,7 +32,8 @@ where
         state = state.after(byte);
         state != State::Outside
     };
-    let watched = Watched::new(open_bytes(path)?, is_text, reading, stop);
+    let text = without_mark(open_bytes(path)?).map_err(|e| read_error(e).in_file(path))?;
+    let watched = Watched::new(text, is_text, reading, stop);
     let mut parser =
         serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, watched));
     let parsed = document.deserialize(&mut parser).and_then(|()| parser.end());
@@ -47,6 +48,16 @@ where
     let problem = error.to_string();
     let problem = problem.rsplit_once(" at line ").map_or(&*problem, |(problem, _)| problem);
     Err(Error::Format(format!("{problem} (column {})", error.column())).at(path, place))
+}
+
+/// Passes over the byte order mark that some editors put before a text.
+fn without_mark(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    let mut first = Vec::with_capacity(3);
+    text.by_ref().take(3).read_to_end(&mut first)?;
+    if first == b"\xef\xbb\xbf" {
+        first.clear();
+    }
+    Ok(Box::new(Cursor::new(first).chain(text)))
 }
 
 /// Where a byte stands.

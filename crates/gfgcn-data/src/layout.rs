@@ -85,6 +85,10 @@ const FILES: [(&[&str], OfPath); 6] = [
             "mtx",
             "npy",
             "parquet",
+            "arrow",
+            "arrows",
+            "feather",
+            "ipc",
             "edges.gz",
             "edgelist.gz",
             "csv.gz",
@@ -119,7 +123,7 @@ impl Layout {
             Some((_, layout)) => Ok(layout(path.to_owned())),
             None => Err(Error::Data(
                 "is not a dataset by its name; give an .npz, .graphml, .gexf, .json or .mat file, a list of edges \
-                 (.txt, .csv, .tsv, .edges, .npy, .mtx), a folder, or separate tables (--edges, --features and --labels)"
+                 (.txt, .csv, .tsv, .edges, .npy, .mtx, .parquet, .arrow), a folder, or separate tables (--edges, --features and --labels)"
                     .into(),
             )
             .in_file(path)),

@@ -68,13 +68,17 @@ pub use columns::{Columns, Separator};
 pub use directions::Directions;
 pub use giveaway::giveaway;
 pub use graph_tables::{
-    EdgeFile, TableFiles, read_edges, read_labels, read_nodes, read_splits, read_values,
-    write_folder, write_folder_memory,
+    EdgeFile, EncodedFrame, TableFiles, encode_frame, read_edges, read_labels, read_nodes,
+    read_splits, read_values, write_folder, write_folder_memory,
 };
 pub use layout::{Layout, ReadOptions};
 pub use musae::MusaeFiles;
 pub use synthetic::{DEFAULT_HOMOPHILY, Shape as SyntheticShape, Synthetic};
-pub use table::{Column, ColumnData, TableFormat, check_table_name, write_table};
+pub use table::names::{EdgeColumns, edge_columns, is_id as is_id_name};
+pub use table::{
+    Column, ColumnData, Frame, FrameColumn, OutputFormat, TableFormat, check_table_name,
+    write_columns, write_table,
+};
 
 /// What is said of data whose nodes have no features.
 const NO_FEATURES: &str = "there are no features; only the graph tells nodes apart";

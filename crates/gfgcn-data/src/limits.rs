@@ -14,7 +14,6 @@ pub(crate) const RATIO: u64 = 1000;
 const NODE: u64 = 64;
 
 /// Bytes that a value of a table takes, about.
-#[allow(dead_code, reason = "only Parquet tables say beforehand how many there are")]
 const CELL: u64 = 8;
 
 /// Whether `bytes` bytes of a file justify holding `claimed` bytes.
@@ -28,7 +27,6 @@ pub(crate) fn justify_nodes(bytes: u64, nodes: u64) -> bool {
 }
 
 /// Whether `bytes` bytes of a file justify a table of so many cells.
-#[allow(dead_code, reason = "only Parquet tables say beforehand how many there are")]
 pub(crate) fn justify_cells(bytes: u64, cells: u64) -> bool {
     justified(cells.saturating_mul(CELL), bytes)
 }

@@ -409,10 +409,10 @@ pub(crate) fn push_text(bytes: &mut Vec<u8>, text: &str, width: usize) {
 }
 
 /// An array of fixed-width Unicode text.
-pub(crate) fn encode_texts(texts: &[String]) -> Vec<u8> {
-    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+pub(crate) fn encode_texts<S: AsRef<str>>(texts: &[S]) -> Vec<u8> {
+    let width = texts.iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0).max(1);
     let mut payload = Vec::with_capacity(4 * width * texts.len());
-    texts.iter().for_each(|text| push_text(&mut payload, text, width));
+    texts.iter().for_each(|text| push_text(&mut payload, text.as_ref(), width));
     encode(&format!("<U{width}"), &[texts.len()], &payload)
 }
 

@@ -2,18 +2,17 @@
 
 use crate::archive::Writer;
 use crate::npy;
-use crate::table::{Column, ROWS_AT_A_TIME, TableFormat, of_output, write_table_in_parts};
+use crate::table::{Column, OutputFormat, ROWS_AT_A_TIME, TableFormat, write_table_in_parts};
+use gfgcn::Result;
 use gfgcn::calibration::Regions;
 use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::files::write_atomically;
 use gfgcn::model::Predictions;
 use gfgcn::training::SmoothedSets;
-use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::str::FromStr;
 
 /// What is written beside labels and scores.
 #[derive(Clone, Debug, Default)]
@@ -42,58 +41,6 @@ impl Extras {
     }
 }
 
-/// The formats that predictions are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A table.
-    Table {
-        /// Its format.
-        format: TableFormat,
-        /// Whether it is compressed.
-        gzipped: bool,
-    },
-    /// An archive of arrays.
-    Npz,
-}
-
-impl Format {
-    /// The format of a file by its name, before anything is computed.
-    ///
-    /// # Errors
-    /// A name that says no format, or one that this build cannot write.
-    pub fn of(path: &Path) -> Result<Format> {
-        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
-            return Ok(Format::Npz);
-        }
-        let Ok((format, gzipped)) = of_output(path) else {
-            return Err(Error::Data(
-                "has an ending that says no format; predictions are written as .csv, .tsv, .json (each also .gz), \
-                 .parquet or .npz, or in what --format says"
-                    .into(),
-            )
-            .in_file(path));
-        };
-        format.check_writable().map_err(|e| e.in_file(path))?;
-        Ok(Format::Table { format, gzipped })
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "npz" => Ok(Format::Npz),
-            _ => {
-                let expected = "csv, tsv, json, parquet or npz";
-                let format: TableFormat =
-                    text.parse().map_err(|_| Error::parameter("format", text, expected))?;
-                format.check_writable()?;
-                Ok(Format::Table { format, gzipped: false })
-            }
-        }
-    }
-}
-
 /// Nodes that are written together.
 const PART: usize = ROWS_AT_A_TIME;
 
@@ -101,14 +48,14 @@ const PART: usize = ROWS_AT_A_TIME;
 pub fn write_memory(
     predictions: &Predictions,
     extras: &Extras,
-    format: Format,
+    format: OutputFormat,
     nodes: usize,
 ) -> u64 {
-    let whole = matches!(format, Format::Table { format: TableFormat::Parquet, .. });
+    let whole = matches!(format, OutputFormat::Table { format: TableFormat::Parquet, .. });
     let some = if whole { nodes } else { nodes.min(PART) } as u64;
     let classes = predictions.classes().len() as u64;
     // As rows, as columns or bytes, and in the file's format; ids and labels beside them.
-    let copies = if format == Format::Npz { 4 } else { 3 };
+    let copies = if format == OutputFormat::Npz { 4 } else { 3 };
     8 * nodes as u64 + some * (8 * copies * (1 + extras.copies()) * classes + 256)
 }
 
@@ -126,13 +73,13 @@ pub fn write_memory(
 /// `NAME_to`, in an archive `from` and `to` (nodes × columns).
 pub fn write(
     predictions: &Predictions,
-    (path, format): (&Path, Format),
+    (path, format): (&Path, OutputFormat),
     overwrite: bool,
     dataset: &Dataset,
     nodes: &[usize],
     extras: &Extras,
 ) -> Result<()> {
-    let Format::Table { format, gzipped } = format else {
+    let OutputFormat::Table { format, gzipped } = format else {
         return write_archive(predictions, path, overwrite, dataset, nodes, extras);
     };
     let part = |rows: Range<usize>| columns(predictions, dataset, &nodes[rows], extras);

@@ -11,14 +11,14 @@ mod matrix_market;
 mod model;
 #[path = "../../../fuzz/entries/npz.rs"]
 mod npz;
-#[path = "../../../fuzz/entries/parquet.rs"]
-mod parquet;
 #[path = "../../../fuzz/entries/planetoid.rs"]
 mod planetoid;
 #[path = "../../../fuzz/entries/split.rs"]
 mod split;
 #[path = "../../../fuzz/entries/tables.rs"]
 mod tables;
+#[path = "../../../fuzz/entries/typed_tables.rs"]
+mod typed_tables;
 
 use std::path::Path;
 
@@ -26,6 +26,7 @@ use std::path::Path;
 type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
+    ("arrow", typed_tables::arrow),
     ("collections", layouts::collections),
     ("documents", layouts::documents),
     ("edge_lists", layouts::edge_lists),
@@ -33,7 +34,7 @@ const TARGETS: &[Target] = &[
     ("matrix_market", matrix_market::run),
     ("model", model::run),
     ("npz", npz::run),
-    ("parquet", parquet::run),
+    ("parquet", typed_tables::parquet),
     ("planetoid", planetoid::run),
     ("split", split::run),
     ("tables", tables::run),

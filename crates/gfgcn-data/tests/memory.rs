@@ -120,6 +120,9 @@ fn layouts(folder: &Path, readers: &mut Vec<(&'static str, Reader)>) {
     let mut knows = ":START_ID,:END_ID,:TYPE\n".to_owned();
     let mut plain = String::new();
     let mut mixed = "id,x,colour\n".to_owned();
+    let (mut gexf, mut ties) = (String::new(), String::new());
+    let mut sparse = "node_id,feature_id,value\n".to_owned();
+    let (mut rows, mut classes, mut bare) = (String::new(), String::new(), String::new());
     for node in 0..data.nodes() {
         let colour = ["red", "green", "blue"][node % 3];
         let comma = if node == 0 { "" } else { "," };
@@ -139,6 +142,15 @@ fn layouts(folder: &Path, readers: &mut Vec<(&'static str, Reader)>) {
             write!(lists, ",\n\"{node}\": [{}, {}, {}]", node % 4000, node % 77, node % 13)
                 .unwrap();
         }
+        let point = format!("<attvalue for=\"x\" value=\"{}.5\"/>", node % 100);
+        let hue = format!("<attvalue for=\"c\" value=\"{colour}\"/>");
+        write!(gexf, "<node id=\"{node}\"><attvalues>{point}{hue}</attvalues></node>").unwrap();
+        for k in [7, 11, 13] {
+            writeln!(sparse, "{node},{},1.0", node * k % 4000).unwrap();
+        }
+        let row: Vec<String> = (0..40).map(|k| format!("{:.3}", (node + k) as f64 / 7.0)).collect();
+        writeln!(rows, "{}", row.join(",")).unwrap();
+        writeln!(classes, "{}", node % 5).unwrap();
         writeln!(target, "{node},someone {node},{}", node % 5).unwrap();
         writeln!(people, "{node},{}.5,{colour},L{}", node % 100, node % 2).unwrap();
         writeln!(mixed, "{node},{}.5,{colour}", node % 100).unwrap();
@@ -148,12 +160,37 @@ fn layouts(folder: &Path, readers: &mut Vec<(&'static str, Reader)>) {
         let comma = if k == 0 { "" } else { "," };
         write!(links, "{comma}{{\"source\": {from}, \"target\": {to}}}").unwrap();
         write!(xml, "<edge source=\"{from}\" target=\"{to}\"/>").unwrap();
+        write!(ties, "<edge source=\"{from}\" target=\"{to}\"/>").unwrap();
+        writeln!(bare, "{from},{to}").unwrap();
         writeln!(pairs, "{from},{to}").unwrap();
         writeln!(knows, "{from},{to},T{}", k % 3).unwrap();
         writeln!(plain, "{from} {to}").unwrap();
     }
     let keys = "<key id=\"x\" for=\"node\" attr.name=\"x\"/><key id=\"c\" for=\"node\" attr.name=\"colour\"/>";
+    let declared = "<attribute id=\"x\" title=\"x\" type=\"double\"/><attribute id=\"c\" title=\"colour\" type=\"string\"/>";
+    let (count, edges) = (data.nodes(), data.graph().edges());
+    let third = |part: usize| -> String {
+        (0..count).filter(|node| node % 3 == part).map(|node| format!("{node}\n")).collect()
+    };
     let files = [
+        (
+            "graph.gexf",
+            format!(
+                "<gexf><graph defaultedgetype=\"undirected\"><attributes class=\"node\">{declared}</attributes>\
+                 <nodes>{gexf}</nodes><edges>{ties}</edges></graph></gexf>"
+            ),
+        ),
+        ("karateclub/edges.csv", pairs.clone()),
+        ("karateclub/features.csv", sparse),
+        ("karateclub/target.csv", format!("id,target\n{}", numbered(&classes))),
+        ("ogb/raw/edge.csv", bare),
+        ("ogb/raw/node-feat.csv", rows),
+        ("ogb/raw/node-label.csv", classes),
+        ("ogb/raw/num-node-list.csv", format!("{count}\n")),
+        ("ogb/raw/num-edge-list.csv", format!("{edges}\n")),
+        ("ogb/split/s/train.csv", third(0)),
+        ("ogb/split/s/valid.csv", third(1)),
+        ("ogb/split/s/test.csv", third(2)),
         ("graph.json", format!("{{\"nodes\": [{nodes}], \"links\": [{links}]}}")),
         (
             "graph.graphml",
@@ -172,13 +209,88 @@ fn layouts(folder: &Path, readers: &mut Vec<(&'static str, Reader)>) {
         fs::create_dir_all(path(name).parent().unwrap()).unwrap();
         fs::write(path(name), text).unwrap();
     }
-    for name in ["graph.json", "graph.graphml", "graph.edges", "musae", "neo4j", "mixed"] {
+    fs::write(path("graph.mat"), matlab(&data)).unwrap();
+    fs::create_dir(path("arrow")).unwrap();
+    fs::write(path("arrow/edges.arrows"), long_stream()).unwrap();
+    fs::write(path("arrow/features.csv"), "id,x\na,1\nb,2\nc,3\nd,4\n").unwrap();
+    for name in [
+        "graph.json",
+        "graph.graphml",
+        "graph.gexf",
+        "graph.edges",
+        "graph.mat",
+        "arrow",
+        "musae",
+        "karateclub",
+        "neo4j",
+        "ogb",
+        "mixed",
+    ] {
         let layout = Layout::of(&path(name)).unwrap();
         readers.push((
             name,
             Box::new(move |context| layout.read("data", &ReadOptions::default(), context)),
         ));
     }
+}
+
+/// Lines with their numbers before them.
+fn numbered(lines: &str) -> String {
+    lines.lines().enumerate().map(|(node, class)| format!("{node},{class}\n")).collect()
+}
+
+/// The graph as facebook100 has it: a sparse matrix `A` and people's codes in `local_info`.
+fn matlab(data: &Dataset) -> Vec<u8> {
+    fn element(kind: u32, bytes: &[u8]) -> Vec<u8> {
+        let mut element = [kind.to_le_bytes(), (bytes.len() as u32).to_le_bytes()].concat();
+        element.extend(bytes);
+        element.resize(element.len().next_multiple_of(8), 0);
+        element
+    }
+    let integers =
+        |values: &[i32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let doubles = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let array = |class: i32, shape: [i32; 2], name: &str, nonzeros: i32, parts: Vec<Vec<u8>>| {
+        let head = [
+            element(6, &integers(&[class, nonzeros])),
+            element(5, &integers(&shape)),
+            element(1, name.as_bytes()),
+        ];
+        element(14, &[head.concat(), parts.concat()].concat())
+    };
+    let (nodes, arcs) = (data.nodes(), data.graph().arc_list());
+    let (mut rows, mut offsets) = (Vec::new(), vec![0i32; nodes + 1]);
+    for (column, row, _) in arcs {
+        rows.push(row as i32);
+        offsets[column + 1] += 1;
+    }
+    (0..nodes).for_each(|column| offsets[column + 1] += offsets[column]);
+    let ones = vec![1.0; rows.len()];
+    let parts = vec![
+        element(5, &integers(&rows)),
+        element(5, &integers(&offsets)),
+        element(9, &doubles(&ones)),
+    ];
+    let graph = array(5, [nodes as i32; 2], "A", rows.len() as i32, parts);
+    let codes: Vec<f64> = (0..7 * nodes).map(|k| (1 + k % 6) as f64).collect();
+    let people = array(6, [nodes as i32, 7], "local_info", 0, vec![element(9, &doubles(&codes))]);
+    let mut file = b"MATLAB 5.0 MAT-file".to_vec();
+    file.resize(124, b' ');
+    file.extend([0, 1, b'I', b'M']);
+    [file, graph, people].concat()
+}
+
+/// Four edges, written again and again: the batches of a stream of pyarrow's, repeated.
+fn long_stream() -> Vec<u8> {
+    let golden =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/arrow/stream/edges.arrows");
+    let whole = fs::read(golden).unwrap();
+    let marks: Vec<usize> =
+        (0..whole.len()).step_by(8).filter(|&k| whole[k..k + 4] == [0xff; 4]).collect();
+    let [_, first, _, end] = marks[..] else {
+        panic!("a schema, two batches and the end: {marks:?}")
+    };
+    [&whole[..first], &whole[first..end].repeat(20_000), &whole[end..]].concat()
 }
 
 /// The graph in the layout of the heterophilous-graphs collection, with ten splits.
@@ -212,6 +324,27 @@ fn limited(bytes: usize) -> Context {
     Context::default().with_memory(Memory::limited(bytes as u64))
 }
 
+/// Bytes of the files that a reader reads.
+fn size(folder: &Path, name: &str) -> usize {
+    fn of(path: &Path) -> usize {
+        match path.read_dir() {
+            Ok(entries) => entries.map(|entry| of(&entry.unwrap().path())).sum(),
+            Err(_) => fs::metadata(path).map_or(0, |file| file.len() as usize),
+        }
+    }
+    let files: &[&str] = match name {
+        "edge list" => &["edges.npz"],
+        "npz" | "split" => &["data.npz", "split.csv"],
+        "mtx" => &["graph.mtx", "features.mtx"],
+        "npy" => &["graph.mtx", "features.npy"],
+        "directed" => &["csv"],
+        "typed npz" => &["typed.npz"],
+        "long" => &["csv/edges.csv", "long.csv"],
+        other => &[other],
+    };
+    files.iter().map(|file| of(&folder.join(file))).sum()
+}
+
 /// One test, because others would allocate beside it.
 #[test]
 fn readers_ask_for_what_they_take_and_give_up_where_it_is_not_there() {
@@ -221,6 +354,10 @@ fn readers_ask_for_what_they_take_and_give_up_where_it_is_not_there() {
         drop(read(&Context::default()));
         let (_, peak) = measured(|| drop(read(&Context::default())));
         let peak = peak as usize;
+        // The data are what is in the files, or what is made of it, whichever is more.
+        let data = size(folder.path(), name).max(whole.memory() as usize);
+        println!("{name}: {peak} bytes for {data} of data, {:.2} times", peak as f64 / data as f64);
+        assert!(peak <= 2 * data + SLACK, "{name}: {peak} bytes for {data} of data");
 
         // The least that is enough.
         let (mut too_little, mut enough) = (0, 1 << 32);

@@ -6,11 +6,14 @@
 mod naive;
 mod synthetic;
 
-use gfgcn::RowScaling;
 use gfgcn::context::Context;
+use gfgcn::filter::Filter;
+use gfgcn::head::Objective;
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
-use gfgcn::ridge::{Problem, RidgePath};
+use gfgcn::ridge::{Problem, RidgePath, Selection};
+use gfgcn::split::Split;
+use gfgcn::{Classifier, Design, Ridge, RowScaling};
 use naive::Dense;
 use synthetic::{Random, Recipe};
 
@@ -236,4 +239,64 @@ fn weights_that_are_none_are_refused() {
     }
     assert!(fit(&[1.0; 3]).unwrap_err().to_string().contains("weights"));
     fit(&weights()).unwrap();
+}
+
+/// Through the graph: a classifier whose training nodes have weights of their own, beside those of their classes, against the
+/// dense formula with that node left out.
+#[test]
+fn a_classifier_counts_nodes_by_their_weights() {
+    let (context, lambda) = (Context::default(), 3.0);
+    let recipe = Recipe {
+        nodes: NODES,
+        features: 9,
+        classes: 3,
+        weighted: true,
+        sparse: false,
+        directed: false,
+        seed: 4,
+    };
+    let dataset = recipe.make();
+    let train: Vec<usize> = (0..NODES).filter(|node| node % 5 != 0).collect();
+    let own: Vec<f64> = train.iter().map(|&node| 0.3 + (node % 4) as f64).collect();
+    let split = Split::new(NODES, train.clone(), vec![], vec![]).unwrap();
+    let split = split.with_weights(Some(own.clone())).unwrap();
+    let class = |node: usize| dataset.labels().get(node).unwrap();
+    let named = |name: &str| if name == dataset.labels().classes()[1] { 2.5 } else { 1.0 };
+    let of_class = |node: usize| named(dataset.labels().name(node).unwrap());
+    let objective = Objective {
+        class_weights: format!("{}=2.5", dataset.labels().classes()[1]).parse().unwrap(),
+        ..Objective::default()
+    };
+    let weights: Vec<f64> = train.iter().zip(&own).map(|(&node, w)| w * of_class(node)).collect();
+    let design = Design::from(Filter::sgc(2).unwrap());
+    let f = naive::design(&dataset, &design);
+    let inputs: Dense = train.iter().map(|&node| f[node].clone()).collect();
+    let y = naive::targets(&train.iter().map(|&node| class(node)).collect::<Vec<u32>>(), 3);
+    for intercept in [false, true] {
+        let selection = Selection::fixed(lambda).unwrap();
+        let ridge = Ridge { selection, intercept, ..Ridge::default() };
+        let classifier =
+            Classifier::new(design.clone()).with_ridge(ridge).with_objective(objective.clone());
+        let study = classifier.study(&dataset, &split, &context).unwrap();
+        let (model, left_out) = study.fit(Some(lambda), &context).unwrap();
+        let scores = model.predict(&dataset, &context).unwrap();
+        for (node, own) in f.iter().enumerate() {
+            let expected = primal(own, &inputs, &y, &weights, 1.0 / lambda, intercept);
+            assert_close(&expected, &scores.scores(node), 1e-5, &format!("node {node}"));
+        }
+        for place in 0..train.len() {
+            let (rest, of_rest) = (without(&inputs, place), without(&y, place));
+            let others = without(&weights, place);
+            let expected =
+                primal(&inputs[place], &rest, &of_rest, &others, 1.0 / lambda, intercept);
+            let what = format!("without node {}", train[place]);
+            assert_close(&expected, left_out.targets.row(place), 1e-5, &what);
+        }
+        // Weights that are all 1 are none.
+        let alike = split.clone().with_weights(Some(vec![1.0; train.len()])).unwrap();
+        let plain = Split::new(NODES, train.clone(), vec![], vec![]).unwrap();
+        let fit = |split: &Split| classifier.fit(&dataset, split, &context).unwrap().to_bytes();
+        assert_eq!(fit(&alike), fit(&plain));
+        assert_ne!(fit(&split), fit(&plain));
+    }
 }

@@ -10,7 +10,7 @@ import numpy as np
 from . import _inputs
 from ._estimator import UNCHANGED
 from ._gfgcn import Dataset, forget, update
-from ._learner import Learner, node_numbers
+from ._learner import Learner, features_of, node_numbers
 from ._settings import Workers, flag
 from ._types import Array
 
@@ -156,7 +156,7 @@ class Changeable(Learner):
         self._model, self._data, self._found = model, data, None
         self._training_graph, self._names = None, names
         self._graph_had = (self._graph_had[0], self._graph_had[1], rows)
-        self._remember_features(model.features, model.feature_names)
+        self._remember_features(*features_of(model))
         self._remember_nodes(names)
         self._remember_changes(targets)
         self.changes_ = changes

@@ -132,7 +132,14 @@ class GradientFreeClassifier(Explainable):
         self.device = device
 
     def fit(
-        self, X: Any, y: Any = None, adjacency: Any = None, *, directed: bool | None = None, validation: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        adjacency: Any = None,
+        *,
+        sample_weight: Any = None,
+        directed: bool | None = None,
+        validation: Any = None,
     ) -> GradientFreeClassifier:
         """Learns from the labelled nodes, and predicts all of them on the way.
 
@@ -150,6 +157,10 @@ class GradientFreeClassifier(Explainable):
         adjacency : sparse matrix, array (nodes, nodes), edge_index (2, edges), (edge_index, weights), networkx graph
             None for no edges: ridge regression on X. Weights are positive, and of several for one edge the largest counts.
             A dict from name to graph has edges of several kinds.
+        sample_weight : array (nodes,), number, or dict from node to weight, optional
+            How much the squared errors of the training nodes count, beside ``class_weight``: w in
+            min Σ w ‖y − f‖² + ‖W‖² / λ. A node of weight 0 is not learnt from; weights of nodes without a label say nothing. Leave-one-out
+            stays exact, and counts every node that is learnt from once.
         directed : bool, optional
             Whether edges have a direction, from row to column. By default only those of a networkx ``DiGraph`` do.
         validation : mask or node numbers, optional
@@ -160,7 +171,7 @@ class GradientFreeClassifier(Explainable):
         GradientFreeClassifier
             Itself.
         """
-        self._learn(_inputs.unpack(X, y, adjacency, directed), validation)
+        self._learn(_inputs.unpack(X, y, adjacency, directed), validation, sample_weight)
         return self
 
     def _remember_targets(self, targets: _inputs.Targets) -> None:
@@ -328,11 +339,13 @@ class GradientFreeClassifier(Explainable):
         *,
         directed: bool | None = None,
         mask: Any = None,
+        sample_weight: Any = None,
     ) -> float:
         """The share of nodes that were predicted right, of those that have a label (and are in the mask); of label sets the
         F1 of all pairs of node and label together (micro-F1).
 
-        ``score(y=labels, mask=test_mask)`` scores the predictions for the training graph.
+        ``score(y=labels, mask=test_mask)`` scores the predictions for the training graph. Of nodes with a ``sample_weight`` it
+        is the share of the weights.
         """
         given = _inputs.unpack(X, y, adjacency)
         if given.y is None:
@@ -342,16 +355,18 @@ class GradientFreeClassifier(Explainable):
         judged = truth.known
         if mask is not None:
             judged = judged & _inputs.mask(mask, len(decoded), "scored")
-        if not judged.any():
+        weights = _inputs.sample_weights(sample_weight, len(decoded), nodes)
+        weights = np.ones(len(decoded)) if weights is None else weights
+        if not (weights[judged] > 0).any():
             raise ValueError("there is no labelled node to score")
         if isinstance(truth, _inputs.LabelSets) != (self._sets is not None):
             kinds = "sets of labels", "classes"
             raise ValueError("y has {}, but the model predicts {}".format(*(kinds if self._sets is None else kinds[::-1])))
         if isinstance(truth, _inputs.LabelSets):
-            return _micro_f1(truth, self._decoded(decoded), judged)
+            return _micro_f1(truth, self._decoded(decoded), judged, weights[judged])
         assert isinstance(truth, _inputs.Labels)
         position = self._positions(truth)
-        return float(np.mean(position[truth.codes[judged]] == decoded[judged]))
+        return float(np.average(position[truth.codes[judged]] == decoded[judged], weights=weights[judged]))
 
     def _positions(self, truth: _inputs.Labels) -> Array:
         """Where the classes of some labels are in ``classes_``, by themselves or else by their names in the model file;
@@ -414,13 +429,13 @@ class GradientFreeClassifier(Explainable):
         )
 
 
-def _micro_f1(truth: _inputs.LabelSets, predicted: Array, judged: Array) -> float:
+def _micro_f1(truth: _inputs.LabelSets, predicted: Array, judged: Array, weights: Array) -> float:
     """F1 of the pairs of node and label; 0 where there are none and none are predicted."""
     if truth.matrix.shape != predicted.shape:
         raise ValueError(f"y has {truth.matrix.shape[1]} labels, but the model predicts {predicted.shape[1]}")
     there, said = truth.matrix[judged] == 1, predicted[judged] == 1
-    pairs = int(there.sum()) + int(said.sum())
-    return 2 * int((there & said).sum()) / pairs if pairs else 0.0
+    pairs = float(weights @ (there.sum(axis=1) + said.sum(axis=1)))
+    return 2 * float(weights @ (there & said).sum(axis=1)) / pairs if pairs else 0.0
 
 
 def _classes(names: list[str]) -> Array:

@@ -19,6 +19,8 @@ __all__ = [
     "fit",
     "forget",
     "influence",
+    "edge_columns",
+    "is_id_name",
     "search",
     "smoothed_sets",
     "update",
@@ -30,6 +32,8 @@ _Csr = tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64], NDArray[n
 _Predicted = tuple[Any, NDArray[np.float64], list[str]]
 
 def command_line(arguments: list[str]) -> int: ...
+def edge_columns(names: list[str]) -> tuple[int, int, int | None, int | None] | None: ...
+def is_id_name(name: str) -> bool: ...
 
 @final
 class Dataset:
@@ -43,6 +47,7 @@ class Dataset:
         node_ids: list[str] | None = None,
         keep: bool = False,
         workers: tuple[int, str] = ...,
+        like: Model | None = None,
     ) -> Dataset: ...
     @staticmethod
     def open(
@@ -137,6 +142,8 @@ class Model:
     @property
     def selection_score(self) -> float | None: ...
     @property
+    def encoded_columns(self) -> list[str] | None: ...
+    @property
     def features(self) -> int: ...
     @property
     def feature_names(self) -> list[str] | None: ...
@@ -150,7 +157,7 @@ def fit(
     design: dict[str, Any] | str,
     ridge: dict[str, Any],
     objective: dict[str, Any],
-    train: NDArray[np.int64],
+    train: tuple[NDArray[np.int64], NDArray[np.float64] | None],
     validation: NDArray[np.int64],
     keep: bool = False,
     workers: tuple[int, str] = ...,
@@ -170,7 +177,7 @@ def search(
     normalization: str,
     fit_intercept: bool,
     objective: dict[str, Any],
-    train: NDArray[np.int64],
+    train: tuple[NDArray[np.int64], NDArray[np.float64] | None],
     keep: bool = False,
     workers: tuple[int, str] = ...,
 ) -> tuple[Model, _Predicted, dict[str, Any]]: ...

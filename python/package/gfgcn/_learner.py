@@ -82,6 +82,12 @@ def node_numbers(nodes: Any, names: list[Any] | None, rows: int) -> Array:
     return _inputs.part(np.asarray(nodes, dtype=np.int64) if len(nodes) == 0 else nodes, rows, "given")
 
 
+def features_of(model: Model) -> tuple[int, list[str] | None]:
+    """How many columns X has for a model, and what they are called."""
+    encoded = model.encoded_columns
+    return (model.features, model.feature_names) if encoded is None else (len(encoded), encoded)
+
+
 class Lesson(NamedTuple):
     """What there is to learn, and how: a model that is described, or None for the search."""
 
@@ -91,6 +97,8 @@ class Lesson(NamedTuple):
     objective: dict[str, Any]
     train: Array
     validation: Array
+    # Of the training nodes, where they do not count alike.
+    weights: Array | None
 
 
 class Learner(Estimator):
@@ -106,10 +114,12 @@ class Learner(Estimator):
     keep_training: bool
     normalization: str
 
-    def _learn(self, given: _inputs.Given, validation: Any, keep: bool | None = None) -> _inputs.Checked:
+    def _learn(
+        self, given: _inputs.Given, validation: Any, sample_weight: Any = None, keep: bool | None = None
+    ) -> _inputs.Checked:
         """Searches, or trains the model that the parameters ask for; predicts every node on the way."""
-        lesson = self._lesson(given, validation)
-        checked, plain, scoring, objective, train, chooses = lesson
+        lesson = self._lesson(given, validation, sample_weight)
+        checked, plain, scoring, objective, train, chooses, weights = lesson
         params = self.get_params()
         keep = flag("keep_training", self.keep_training) if keep is None else keep
         workers = Workers.of(self.n_jobs, self.device)
@@ -117,11 +127,11 @@ class Learner(Estimator):
         found = None
         if plain is None:
             intercept = flag("fit_intercept", params.get("fit_intercept", False))
-            outcome = search(data, params["normalization"], intercept, objective, train, keep, workers)
+            outcome = search(data, params["normalization"], intercept, objective, (train, weights), keep, workers)
             model, (decoded, scores, _), report = outcome
             found = Found.read(report, scoring.sign)
         else:
-            model, (decoded, scores, _) = fit(data, *plain, objective, train, chooses, keep, workers)
+            model, (decoded, scores, _) = fit(data, *plain, objective, (train, weights), chooses, keep, workers)
         self._remember_features(checked.table.columns, checked.table.names)
         self._model, self._found, self._sign = model, found, scoring.sign
         self._training_graph: Predicted | None = Predicted(decoded, scores, checked.graph.nodes)
@@ -146,7 +156,7 @@ class Learner(Estimator):
             self._training_graph = Predicted(decoded, scores, self._names)
         return self._training_graph
 
-    def _lesson(self, given: _inputs.Given, validation: Any) -> Lesson:
+    def _lesson(self, given: _inputs.Given, validation: Any, sample_weight: Any = None) -> Lesson:
         """What there is to learn, and how."""
         if given.y is None:
             raise ValueError(
@@ -159,7 +169,13 @@ class Learner(Estimator):
         trains = checked.trains()
         if given.train is None:
             trains[chooses] = False
-        return Lesson(checked, plain, scoring, objective, _inputs.training_nodes(trains), chooses)
+        weights = _inputs.sample_weights(sample_weight, checked.rows, checked.graph.nodes)
+        if weights is not None:
+            if trains.any() and not weights[trains].any():
+                raise ValueError("the weights of all labelled nodes are zero, so there is nothing to learn from")
+            trains &= weights > 0
+        train = _inputs.training_nodes(trains)
+        return Lesson(checked, plain, scoring, objective, train, chooses, None if weights is None else weights[train])
 
     def _class_weights(self, targets: _inputs.Targets) -> Any:
         """As the engine reads them."""
@@ -229,7 +245,7 @@ class Learner(Estimator):
             if one_way is not None and one_way() and not was_directed:
                 warn("the model was fitted on an undirected graph: directions are not used", _inputs.GraphWarning)
             given.directed = was_directed
-        given.rows_before = rows
+        given.rows_before, given.like = rows, self._model
         checked = _inputs.check(given)
         if not new_features:
             self._check_features(checked.table.columns, checked.table.names)
@@ -316,7 +332,7 @@ class Learner(Estimator):
         known = cls._defaults()
         params["keep_training"] = model.keeps_training
         loaded = cls(**{k: v for k, v in params.items() if k in known and (k not in usual or usual[k] != v)})
-        loaded._remember_features(model.features, model.feature_names)
+        loaded._remember_features(*features_of(model))
         loaded._model, loaded._found, loaded._sign, loaded._training_graph = model, None, 1.0, None
         loaded._data, loaded._names = None, None
         loaded._graph_had = (False, None, None)
@@ -328,16 +344,22 @@ class Learner(Estimator):
         raise NotImplementedError
 
     _routed = {
-        "fit": ("adjacency", "directed", "validation"),
+        "fit": ("adjacency", "directed", "sample_weight", "validation"),
         "predict": ("adjacency", "directed", "nodes"),
-        "score": ("adjacency", "directed", "mask"),
+        "score": ("adjacency", "directed", "mask", "sample_weight"),
     }
 
     def set_fit_request(
-        self: Self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED, validation: Any = UNCHANGED
+        self: Self,
+        *,
+        adjacency: Any = UNCHANGED,
+        directed: Any = UNCHANGED,
+        sample_weight: Any = UNCHANGED,
+        validation: Any = UNCHANGED,
     ) -> Self:
-        """Whether a pipeline passes a graph on to ``fit``, with scikit-learn's metadata routing."""
-        return self._set_request("fit", adjacency=adjacency, directed=directed, validation=validation)
+        """Whether a pipeline passes a graph or weights on to ``fit``, with scikit-learn's metadata routing."""
+        graph = {"adjacency": adjacency, "directed": directed}
+        return self._set_request("fit", **graph, sample_weight=sample_weight, validation=validation)
 
     def set_predict_request(
         self: Self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED, nodes: Any = UNCHANGED
@@ -346,7 +368,13 @@ class Learner(Estimator):
         return self._set_request("predict", adjacency=adjacency, directed=directed, nodes=nodes)
 
     def set_score_request(
-        self: Self, *, adjacency: Any = UNCHANGED, directed: Any = UNCHANGED, mask: Any = UNCHANGED
+        self: Self,
+        *,
+        adjacency: Any = UNCHANGED,
+        directed: Any = UNCHANGED,
+        mask: Any = UNCHANGED,
+        sample_weight: Any = UNCHANGED,
     ) -> Self:
-        """Whether a pipeline passes a graph on to ``score``."""
-        return self._set_request("score", adjacency=adjacency, directed=directed, mask=mask)
+        """Whether a pipeline passes a graph or weights on to ``score``."""
+        graph = {"adjacency": adjacency, "directed": directed}
+        return self._set_request("score", **graph, mask=mask, sample_weight=sample_weight)

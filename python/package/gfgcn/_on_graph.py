@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._estimator import Estimator
-from ._inputs import mask
+from ._estimator import UNCHANGED, Estimator
+from ._inputs import mask, sample_weights
 from ._types import Array
 
 
@@ -90,8 +90,9 @@ class OnGraph(Estimator):
 
         return GradientFreeClassifier() if self.model is None else self.model
 
-    def fit(self, nodes: Any, y: Any) -> OnGraph:
-        """Learns from these nodes, given by number, and what is known of each; of all others nothing is."""
+    def fit(self, nodes: Any, y: Any, sample_weight: Any = None) -> OnGraph:
+        """Learns from these nodes, given by number, and what is known of each; of all others nothing is. Weights are those of
+        these nodes."""
         numbers, known = _numbers(nodes), np.asarray(y)
         if len(numbers) != len(known):
             raise ValueError(f"there are {len(numbers)} nodes, but y has {len(known)} entries")
@@ -107,7 +108,13 @@ class OnGraph(Estimator):
         full = np.full((self._rows(), *known.shape[1:]), unknown, dtype=kind)
         full[numbers] = known
         model = type(self._model())(**self._model().get_params())
-        self.model_ = model.fit(self.X, full, adjacency=self.adjacency, directed=self.directed)
+        weights = sample_weights(sample_weight, len(numbers))
+        if weights is not None:
+            of_all = np.zeros(self._rows())
+            of_all[numbers] = weights
+            weights = of_all
+        graph = {"adjacency": self.adjacency, "directed": self.directed}
+        self.model_ = model.fit(self.X, full, **graph, sample_weight=weights)
         self._dtype = known.dtype
         if hasattr(model, "classes_"):
             self.classes_ = model.classes_.astype(known.dtype) if known.ndim == 1 else model.classes_
@@ -136,15 +143,27 @@ class OnGraph(Estimator):
         self._check_is_fitted()
         return np.asarray(self.model_.decision_function()[_numbers(nodes)])
 
-    def score(self, nodes: Any, y: Any) -> float:
-        """The accuracy on these nodes, or R² of values."""
+    def score(self, nodes: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on these nodes, or R² of values, perhaps weighted."""
         predicted, known = self.predict(nodes), np.asarray(y)
+        given = sample_weights(sample_weight, len(known))
+        weights = np.ones(len(known)) if given is None else given
         if self._estimator_type == "classifier":
             same = predicted == known
-            return float((same if same.ndim == 1 else same.all(axis=1)).mean())
+            return float(np.average(same if same.ndim == 1 else same.all(axis=1), weights=weights))
         predicted, known = predicted.reshape(len(predicted), -1), known.reshape(len(known), -1)
-        left = ((known - predicted) ** 2).sum(axis=0)
-        return float(np.mean(1 - left / ((known - known.mean(axis=0)) ** 2).sum(axis=0)))
+        spread = weights @ (known - np.average(known, axis=0, weights=weights)) ** 2
+        return float(np.mean(1 - weights @ (known - predicted) ** 2 / spread))
+
+    _routed = {"fit": ("sample_weight",), "score": ("sample_weight",)}
+
+    def set_fit_request(self, *, sample_weight: Any = UNCHANGED) -> OnGraph:
+        """Whether weights are passed on to ``fit``, with scikit-learn's metadata routing."""
+        return self._set_request("fit", sample_weight=sample_weight)
+
+    def set_score_request(self, *, sample_weight: Any = UNCHANGED) -> OnGraph:
+        """Whether weights are passed on to ``score``."""
+        return self._set_request("score", sample_weight=sample_weight)
 
 
 class MaskSplit:

@@ -82,13 +82,20 @@ class GradientFreeRegressor(Explainable):
         self.device = device
 
     def fit(
-        self, X: Any, y: Any = None, adjacency: Any = None, *, directed: bool | None = None, validation: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        adjacency: Any = None,
+        *,
+        sample_weight: Any = None,
+        directed: bool | None = None,
+        validation: Any = None,
     ) -> GradientFreeRegressor:
         """Learns from the nodes whose values are known, and predicts all of them on the way.
 
         Parameters
         ----------
-        X, adjacency, directed, validation
+        X, adjacency, sample_weight, directed, validation
             As of :meth:`GradientFreeClassifier.fit`.
         y : array (nodes,) or (nodes, columns), or dict from node to value
             NaN and None stand for unknown; of several columns all are known or none is.
@@ -98,7 +105,7 @@ class GradientFreeRegressor(Explainable):
         GradientFreeRegressor
             Itself.
         """
-        self._learn(_inputs.unpack(X, y, adjacency, directed), validation)
+        self._learn(_inputs.unpack(X, y, adjacency, directed), validation, sample_weight)
         return self
 
     def _remember_targets(self, targets: _inputs.Targets) -> None:
@@ -142,6 +149,7 @@ class GradientFreeRegressor(Explainable):
         *,
         directed: bool | None = None,
         mask: Any = None,
+        sample_weight: Any = None,
     ) -> float:
         """R² on the nodes whose values are known (and are in the mask), the mean over the columns of y.
 
@@ -159,11 +167,14 @@ class GradientFreeRegressor(Explainable):
                 f"y has {truth.matrix.shape[1]} columns, but the model predicts {predicted.scores.shape[1]}"
             )
         judged = truth.known if mask is None else truth.known & _inputs.mask(mask, rows, "scored")
+        given_weights = _inputs.sample_weights(sample_weight, rows, predicted.nodes)
+        weights = np.ones(rows) if given_weights is None else given_weights
+        judged = judged & (weights > 0)
         if judged.sum() < 2:
             raise ValueError("R² needs two nodes whose values are known")
-        y_true, y_pred = truth.matrix[judged], predicted.scores[judged]
-        errors = ((y_true - y_pred) ** 2).sum(axis=0)
-        spread = ((y_true - y_true.mean(axis=0)) ** 2).sum(axis=0)
+        y_true, y_pred, weights = truth.matrix[judged], predicted.scores[judged], weights[judged]
+        errors = weights @ (y_true - y_pred) ** 2
+        spread = weights @ (y_true - np.average(y_true, axis=0, weights=weights)) ** 2
         # As scikit-learn: a column that does not vary is predicted either exactly or not at all.
         constant = np.where(errors == 0, 1.0, 0.0)
         return float(np.mean(np.where(spread > 0, 1 - errors / np.where(spread > 0, spread, 1), constant)))

@@ -5,15 +5,17 @@ use crate::output::{Output, count};
 use crate::progress::{self, Unit};
 use crate::source::{Directed, check_output, is_read};
 use crate::{Global, interrupt, shown};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use gfgcn::files::NewFolder;
 use gfgcn::{Error, Result};
 use gfgcn_data::{
-    ReadOptions, TableFiles, TableFormat, npz, store, write_folder, write_folder_memory,
+    OutputFormat, ReadOptions, TableFiles, TableFormat, npz, store, write_folder,
+    write_folder_memory,
 };
 use gfgcn_datasets::{has_extension, open_with, recognise};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Convert a dataset to an .npz file, to a folder of tables or to a store
 ///
@@ -32,9 +34,10 @@ pub(crate) struct Arguments {
     from: PathBuf,
     /// The .npz file, or the folder, to write
     to: PathBuf,
-    /// Format of the tables in a folder, or store [default: store where the folder's name ends in that word, else csv]
-    #[arg(long, value_enum)]
-    format: Option<Format>,
+    /// csv, tsv or parquet for the tables in a folder, npz for an archive, or store for a folder of arrays [default: what the
+    /// name ends in, npz or store, or csv]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Written>,
     /// Replace an archive or tables that are there; other files in a folder stay
     #[arg(long)]
     force: bool,
@@ -44,22 +47,41 @@ pub(crate) struct Arguments {
     columns: ColumnArguments,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    Csv,
-    Tsv,
-    Parquet,
+/// What a dataset is written as.
+#[derive(Clone, Copy, Debug)]
+enum Written {
+    Archive,
     Store,
+    Tables(TableFormat),
 }
 
-impl Format {
-    /// That of the tables, if they are tables.
-    fn of_tables(self) -> Option<TableFormat> {
-        match self {
-            Format::Csv => Some(TableFormat::Csv),
-            Format::Tsv => Some(TableFormat::Tsv),
-            Format::Parquet => Some(TableFormat::Parquet),
-            Format::Store => None,
+impl FromStr for Written {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "store" => Ok(Written::Store),
+            _ => match text.parse() {
+                Ok(OutputFormat::Npz) => Ok(Written::Archive),
+                Ok(OutputFormat::Table { format, .. }) => Ok(Written::Tables(format)),
+                Err(_) => Err(Error::parameter("format", text, "csv, tsv, parquet, npz or store")),
+            },
+        }
+    }
+}
+
+impl Arguments {
+    /// What is asked for, or what the output's name says.
+    fn written(&self) -> Result<Written> {
+        let is_archive = has_extension(&self.to, "npz");
+        match self.format {
+            Some(Written::Tables(_) | Written::Store) if is_archive => {
+                let problem = "is the name of an archive, but --format asks for a folder";
+                Err(Error::Data(problem.into()).in_file(&self.to))
+            }
+            Some(written) => Ok(written),
+            None if is_archive => Ok(Written::Archive),
+            None if is_store_name(&self.to) => Ok(Written::Store),
+            None => Ok(Written::Tables(TableFormat::default())),
         }
     }
 }
@@ -104,33 +126,35 @@ fn check_folder(folder: &Path, force: bool, input: &Path, store: bool) -> Result
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let to_archive = has_extension(&arguments.to, "npz");
-    let usual = if is_store_name(&arguments.to) { Format::Store } else { Format::Csv };
-    let format = arguments.format.unwrap_or(usual).of_tables();
-    if to_archive {
+    let written = arguments.written()?;
+    if matches!(written, Written::Archive) {
         check_output(&arguments.to, arguments.force, std::slice::from_ref(&arguments.from))?;
     } else {
-        check_folder(&arguments.to, arguments.force, &arguments.from, format.is_none())?;
+        let is_store = matches!(written, Written::Store);
+        check_folder(&arguments.to, arguments.force, &arguments.from, is_store)?;
     }
     let (directions, data_dir) = (arguments.direction.directions(), global.data_dir.as_deref());
     let options = ReadOptions { directions, columns: arguments.columns.columns() };
     let dataset = open_with(&arguments.from, data_dir, &options, &interrupt::context())?;
     dataset.notes().iter().for_each(|note| output.note(note));
     arguments.direction.note(&dataset, output);
-    if to_archive {
-        npz::write(&dataset, &arguments.to, arguments.force)?;
-    } else if format.is_none() {
-        let by_place =
-            recognise(&arguments.from, data_dir)?.is_none_or(|layout| layout.is_by_place());
-        // A store is used as it is: what other formats are ordered by when they are read is ordered now.
-        let dataset = if by_place { dataset.clone() } else { dataset.clone().ordered_by_names() };
-        progress::show(output, "writing", Unit::Bytes, |context| {
-            store::write(&dataset, &arguments.to, arguments.force, context)
-        })?;
-    } else if let Some(format) = format {
-        let (needed, remedy) = (write_folder_memory(&dataset), "write an .npz archive instead");
-        interrupt::context().memory().check("writing the tables", needed, remedy)?;
-        write_folder(&dataset, &arguments.to, format, arguments.force)?;
+    match written {
+        Written::Archive => npz::write(&dataset, &arguments.to, arguments.force)?,
+        Written::Store => {
+            let by_place =
+                recognise(&arguments.from, data_dir)?.is_none_or(|layout| layout.is_by_place());
+            // A store is used as it is: what other formats are ordered by when they are read is ordered now.
+            let dataset =
+                if by_place { dataset.clone() } else { dataset.clone().ordered_by_names() };
+            progress::show(output, "writing", Unit::Bytes, |context| {
+                store::write(&dataset, &arguments.to, arguments.force, context)
+            })?;
+        }
+        Written::Tables(format) => {
+            let (needed, remedy) = (write_folder_memory(&dataset), "write an .npz archive instead");
+            interrupt::context().memory().check("writing the tables", needed, remedy)?;
+            write_folder(&dataset, &arguments.to, format, arguments.force)?;
+        }
     }
     let report = Report {
         dataset: dataset.name().to_owned(),

@@ -12,6 +12,7 @@ use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::settings::{Settings, depth};
 use crate::source::Source;
+use crate::tables::TableTarget;
 use crate::training::{TrainOn, validation_chooses};
 use crate::{Global, interrupt};
 use clap::Args;
@@ -47,7 +48,8 @@ use std::time::Instant;
   gfgcn evaluate texas --official-splits --models features,gfssgc,auto --depths 8
   gfgcn evaluate my-folder --metric auc --class-weights balanced
   gfgcn evaluate cora --depths 8 --calibration
-  gfgcn evaluate cora --models gcn,gat,sgc,gfsgc --depths 2,8")]
+  gfgcn evaluate cora --models gcn,gat,sgc,gfsgc --depths 2,8
+  gfgcn evaluate cora -o scores.csv")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     source: Source,
@@ -87,6 +89,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     calibration: bool,
     #[command(flatten)]
+    table: TableTarget,
+    /// Replace the table if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
+    #[command(flatten)]
     settings: Settings,
     #[command(flatten)]
     training: TrainingSettings,
@@ -99,6 +106,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let methods = arguments.methods()?;
     let training = arguments.training.training(&arguments.settings)?;
+    let output = &arguments.table.check(arguments.force, &arguments.source.files(), output)?;
     let whole = arguments.source.load(global, output)?;
     arguments.memory.count(&whole)?;
     let (dataset, splits) = arguments.prepare(whole)?;
@@ -130,6 +138,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let rows = methods.iter().filter_map(row).collect();
     let elapsed = start.elapsed();
     let report = Report::new(arguments, training, &dataset, splits.len(), rows, plan, elapsed);
+    arguments.table.write(arguments.force, || report.columns())?;
     output.report(&report, Report::text)
 }
 

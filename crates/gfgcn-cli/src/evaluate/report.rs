@@ -17,6 +17,7 @@ use gfgcn::split::Ratio;
 use gfgcn::tune::Searched;
 use gfgcn::{Ridge, RowScaling};
 use gfgcn_baselines::{Baseline, Logistic, Method, ModelRuns, Run, Training};
+use gfgcn_data::Column;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -103,6 +104,21 @@ struct Seconds {
 }
 
 impl Report {
+    /// A row for each model and split.
+    pub(super) fn columns(&self) -> Vec<Column<'_>> {
+        let rows = self.results.iter();
+        let rows: Vec<(&Row, usize)> =
+            rows.flat_map(|row| (0..row.scores.len()).map(move |split| (row, split))).collect();
+        let depth = |row: &Row| row.depth.map(|depth| depth.to_string()).unwrap_or_default();
+        vec![
+            Column::text("model", rows.iter().map(|(row, _)| row.model)),
+            Column::text("depth", rows.iter().map(|(row, _)| depth(row))),
+            Column::numbers("split", rows.iter().map(|(_, split)| *split as f64).collect()),
+            Column::text("metric", rows.iter().map(|(row, _)| row.metric.to_string())),
+            Column::numbers("score", rows.iter().map(|(row, split)| row.scores[*split]).collect()),
+        ]
+    }
+
     pub(super) fn new(
         arguments: &Arguments,
         training: Training,

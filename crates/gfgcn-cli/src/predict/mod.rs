@@ -7,6 +7,7 @@ use crate::limit::{MemoryLimit, with_scratch};
 use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target};
+use crate::tables::{FormatOption, write_to};
 use crate::{Global, interrupt, shown, stdio};
 use agreement::Agreement;
 use clap::Args;
@@ -16,7 +17,7 @@ use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::files::read_file;
 use gfgcn::model::Predictions;
 use gfgcn::{Error, Model};
-use gfgcn_data::predictions::{self, Extras, Format};
+use gfgcn_data::predictions::{self, Extras};
 use gfgcn_data::read_nodes;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -46,9 +47,8 @@ pub(crate) struct Arguments {
     source: Source,
     #[command(flatten)]
     target: Target,
-    /// csv, tsv, json, parquet or npz [default: as the name of the output says; csv on standard output]
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    #[command(flatten)]
+    format: FormatOption,
     /// Write only the nodes that have no label or value in the data
     #[arg(long)]
     only_unlabelled: bool,
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let mut inputs = arguments.source.files();
     inputs.push(arguments.model.clone());
     inputs.extend(arguments.nodes.clone());
-    let format = arguments.format()?;
+    let format = arguments.format.of(arguments.target.path())?;
     let to_stdout = stdio::is_standard(arguments.target.path());
     if !to_stdout {
         arguments.target.check(&inputs)?;
@@ -146,12 +146,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         let problem = format!("every node has a {what} already, so there is nothing to write");
         return Err(Error::Data(problem).into());
     }
-    {
-        let _uninterrupted = interrupt::writing();
-        // On its way to standard output, it is made whole first.
-        let folder = to_stdout.then(stdio::Folder::new).transpose()?;
-        let kept = folder.as_ref().map(|folder| folder.path("predictions"));
-        let path = kept.as_deref().unwrap_or(arguments.target.path());
+    write_to(arguments.target.path(), |path| {
         let force = arguments.target.force();
         let classes = dataset.targets().names().len().max(predictions.classes().len()) as u64;
         // Which class was taken for which is counted afterwards.
@@ -159,12 +154,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
             .max(8 * classes.pow(2));
         let remedy = "use a machine with more memory";
         interrupt::context().memory().check("writing the predictions", needed, remedy)?;
-        predictions::write(&predictions, (path, format), force, &dataset, &nodes, &extras)?;
-        if to_stdout {
-            stdio::print_file(path)?;
-        }
-        scratch.iter().for_each(Scratch::remove);
-    }
+        predictions::write(&predictions, (path, format), force, &dataset, &nodes, &extras)
+    })?;
+    scratch.iter().for_each(Scratch::remove);
     let report = Report {
         output: shown::path(arguments.target.path()),
         nodes: nodes.len(),
@@ -182,15 +174,6 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 }
 
 impl Arguments {
-    /// The format that is asked for, or that the output's name says.
-    fn format(&self) -> Result<Format, Error> {
-        match self.format {
-            Some(format) => Ok(format),
-            None if stdio::is_standard(self.target.path()) => "csv".parse(),
-            None => Format::of(self.target.path()),
-        }
-    }
-
     /// The work folder beside the output, for these data and this model.
     fn scratch(&self, dataset: &Dataset) -> Result<Option<Scratch>, Error> {
         if self.memory.bytes().is_none() {

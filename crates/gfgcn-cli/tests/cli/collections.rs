@@ -228,6 +228,25 @@ fn files_as_published_become_predictions() {
     }
 }
 
+/// Arrow files of pyarrow, pandas and Polars predict what the same tables do as text.
+#[test]
+fn arrow_files_become_the_predictions_of_the_same_text() {
+    let sandbox = Sandbox::new();
+    sandbox.write("text/edges.csv", "source,target,weight\na,b,0.5\nb,c,2\na,c,1\nd,a,1\n");
+    sandbox.write("text/features.csv", "id,x,y\na,1,0.25\nb,0.1,2\nc,-3,1e-30\nd,0,5\ne,7,8\n");
+    sandbox.write("text/labels.csv", "id,label\na,yes\nb,no\ne,yes\n");
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../gfgcn-data/tests/golden/arrow");
+    sandbox.ok("fit text --depth 2 --lambda 1 -o text.model");
+    sandbox.ok("predict text.model text -o text.csv");
+    for folder in ["feather", "polars_zstd", "stream", "dictionary"] {
+        sandbox.ok(&format!("fit {golden}/{folder} --depth 2 --lambda 1 -o m.model --force"));
+        sandbox.ok(&format!("predict m.model {golden}/{folder} -o out.csv --force"));
+        assert_eq!(sandbox.read("out.csv"), sandbox.read("text.csv"), "{folder}");
+    }
+    let info = sandbox.ok(&format!("data info {golden}/feather"));
+    assert!(info.contains("edges.feather"), "{info}");
+}
+
 #[test]
 fn info_says_what_was_recognised_and_how_it_is_read() {
     let sandbox = Sandbox::new();

@@ -41,6 +41,8 @@ fn every_question_is_answered_by_the_command_under_it() {
                 assert!(done.status.success(), "{text}{}", String::from_utf8_lossy(&done.stderr));
                 commands += 1;
             }
+            // Run by the tests of the Python package.
+            None if kind == "python" || kind == "text" => {}
             _ => panic!("a block of {kind:?}"),
         }
     }

@@ -51,6 +51,58 @@ fn predictions_go_to_standard_output_in_every_format() {
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
 }
 
+/// Every command that writes a table writes it in every format, to a file and to standard output.
+#[test]
+fn tables_are_written_in_every_format() {
+    let sandbox = trained();
+    for (command, header) in [
+        ("audit folder --depth 2 --top 5", "id,given,expected,probability,surprise"),
+        ("explain m.model folder --node ants-0", "id,class,part,name,value"),
+        ("explain m.model folder", "id,class,part,name,value"),
+        ("tune folder", "learner,design,kernel,lambda,score,squared_error,weight"),
+        ("evaluate folder --ratio 1:0:1 --splits 3 --depths 2,4", "model,depth,split,metric,score"),
+    ] {
+        for format in ["csv", "tsv", "json", "parquet", "npz"] {
+            sandbox.ok(&format!("{command} -o out.{format} --force"));
+            let (status, stdout, stderr) =
+                piped(&sandbox, &format!("{command} -o - --format {format}"), b"");
+            assert_eq!(status, Some(0), "{stderr}");
+            let file = std::fs::read(sandbox.path(&format!("out.{format}"))).unwrap();
+            assert!(stdout == file && !file.is_empty(), "{command} as {format}");
+            assert!(!stderr.is_empty(), "the report is on standard error");
+        }
+        let rows = sandbox.read("out.csv");
+        assert_eq!(rows.lines().next(), Some(header), "{command}");
+        let json: serde_json::Value = serde_json::from_str(&sandbox.read("out.json")).unwrap();
+        assert_eq!(json.as_array().unwrap().len(), rows.lines().count() - 1, "{command}");
+        let refused = sandbox.run(&format!("{command} -o out.csv"));
+        assert_eq!(refused.status, Some(3), "{}", refused.stderr);
+        let idle = sandbox.run(&format!("{command} --format csv"));
+        assert_eq!(idle.status, Some(2), "{}", idle.stderr);
+    }
+    // The terms of a score add up to it, and the scores of the splits to what is reported.
+    let rows = sandbox.ok("explain m.model folder --node ants-0 --top 1000 -o -");
+    let part = |name: &str| -> f64 {
+        let terms = rows.lines().filter(|line| line.split(',').nth(2) == Some(name));
+        terms.map(|line| line.rsplit(',').next().unwrap().parse::<f64>().unwrap()).sum()
+    };
+    assert!((part("feature") - part("node")).abs() < 1e-6, "{rows}");
+    sandbox.ok("data convert folder archive --format npz");
+    sandbox.ok("data convert folder folder.npz");
+    assert_eq!(
+        std::fs::read(sandbox.path("archive")).unwrap(),
+        std::fs::read(sandbox.path("folder.npz")).unwrap()
+    );
+    for (wrong, status, part) in [
+        ("data convert folder other.npz --format csv", 3, "--format asks for tables"),
+        ("data convert folder other --format json", 2, "csv, tsv or parquet"),
+    ] {
+        let refused = sandbox.run(wrong);
+        assert_eq!(refused.status, Some(status), "{}", refused.stderr);
+        assert!(refused.stderr.contains(part), "{}", refused.stderr);
+    }
+}
+
 #[test]
 fn one_table_may_come_from_standard_input() {
     let sandbox = trained();

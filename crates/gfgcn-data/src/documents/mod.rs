@@ -3,9 +3,9 @@
 //! Each format says what its nodes and edges are; here that becomes two tables, and from there on everything is as with
 //! tables: which attribute is the label, which are features, what becomes of words and of what is missing.
 
-mod declared;
 mod gexf;
 mod graphml;
+mod markup;
 mod neo4j;
 mod node_link;
 mod xml;

@@ -23,6 +23,8 @@ struct Seen {
     words: BTreeMap<String, u64>,
     /// More different words than are counted.
     too_many: bool,
+    /// Whether it is said that these are categories.
+    is_category: bool,
     only_dates: bool,
     first_word: Option<(Place, String)>,
 }
@@ -33,7 +35,8 @@ struct Seen {
 /// # Errors
 /// Columns of dates or free text, by name; words among numbers, by place.
 pub(super) fn survey(table: &mut Table, width: usize, notes: &mut Vec<String>) -> Result<Encoding> {
-    let mut seen: Vec<Seen> = (0..width).map(|_| Seen::default()).collect();
+    let of_column = |k| Seen { is_category: table.is_category(k + 1), ..Seen::default() };
+    let mut seen: Vec<Seen> = (0..width).map(of_column).collect();
     while table.advance()? {
         for (k, seen) in seen.iter_mut().enumerate() {
             seen.look(table, k + 1)?;
@@ -56,11 +59,14 @@ pub(super) fn survey(table: &mut Table, width: usize, notes: &mut Vec<String>) -
                 }
                 ColumnKind::Number { fill: (seen.sum / numbers as f64) as f32 }
             }
-            (0, Some(_)) if seen.only_dates => {
+            (0, Some(_)) if seen.only_dates && !seen.is_category => {
                 refused.push((name, "dates"));
                 continue;
             }
-            (0, Some(_)) if seen.too_many || is_free_text(seen.words.len(), words) => {
+            (0, Some(_))
+                if seen.too_many
+                    || (!seen.is_category && is_free_text(seen.words.len(), words)) =>
+            {
                 refused.push((name, "free text"));
                 continue;
             }
@@ -70,9 +76,10 @@ pub(super) fn survey(table: &mut Table, width: usize, notes: &mut Vec<String>) -
             }
             (numbers, Some((place, word))) => {
                 let position = table.position(k + 1);
+                let leaving_out = table.leaving_out(&[]);
                 let problem = format!(
                     "column {name:?} is {word:?}, which is not a number, but {numbers} others in this column (number \
-                     {position}) are; leave the cell empty if it is unknown, or the column out with --drop-columns"
+                     {position}) are; leave the cell empty if it is unknown, or the column {leaving_out}"
                 );
                 return Err(gfgcn::Error::Data(problem).at(table.path(), place));
             }
@@ -84,9 +91,9 @@ pub(super) fn survey(table: &mut Table, width: usize, notes: &mut Vec<String>) -
             refused.iter().map(|(name, what)| format!("column {name:?} holds {what}")).collect();
         let names: Vec<&str> = refused.iter().map(|(name, _)| name.as_str()).collect();
         let problem = format!(
-            "{}, of which no features are made; leave out what is not needed with --drop-columns {}",
+            "{}, of which no features are made; leave what is not needed {}",
             each.join(", "),
-            names.join(",")
+            table.leaving_out(&names)
         );
         return Err(gfgcn::Error::Data(problem).in_file(table.path()));
     }
@@ -118,7 +125,7 @@ impl Seen {
             return Ok(());
         }
         match cell {
-            Cell::Text(text) if !is_number(text) => self.word(text, table),
+            Cell::Text(text) if self.is_category || !is_number(text) => self.word(text, table),
             _ => {
                 let number = cell.number().map_err(|problem| table.cell_error(column, problem))?;
                 self.numbers += 1;

@@ -98,7 +98,7 @@ pub(super) fn read(
                 ..Nodes::named(listed.ids, listed.features, Some(listed.names))
             })
         }
-        Some(FileFormat::Text { .. } | FileFormat::Parquet) | None => {
+        Some(FileFormat::Text { .. } | FileFormat::Parquet | FileFormat::Arrow) | None => {
             read_table(source, wanted, notes, reading)
         }
     }

@@ -29,6 +29,7 @@ mod edges;
 mod encode;
 mod features;
 mod folder;
+mod frame;
 mod lists;
 mod nodes;
 pub(crate) mod ogb;
@@ -40,6 +41,7 @@ mod write;
 
 pub(crate) use assembly::Tables;
 pub use changes::{read_edges, read_labels, read_nodes};
+pub use frame::{EncodedFrame, encode_frame};
 pub(crate) use relations::check_count as check_relation_count;
 pub use write::{write_folder, write_folder_memory};
 

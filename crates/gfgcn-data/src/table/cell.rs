@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 /// A value in a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(dead_code, reason = "text is all there is in a build without Parquet")]
 pub(crate) enum Cell<'a> {
     /// Nothing there: a null.
     Empty,
@@ -19,6 +18,15 @@ pub(crate) enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
+    /// Text from its bytes, or what is wrong with them.
+    pub(super) fn of_utf8(bytes: &'a [u8]) -> Result<Cell<'a>, String> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if text.contains('\0') => Err("has a NUL in its text".into()),
+            Ok(text) => Ok(Cell::Text(text)),
+            Err(_) => Err("is not UTF-8 text".into()),
+        }
+    }
+
     /// Whether the cell holds nothing.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Cell::Empty | Cell::Text(""))
@@ -79,6 +87,13 @@ pub(crate) fn parse_number(text: &str) -> Result<f32, String> {
         Ok(_) => Err(not_finite(text)),
         Err(_) => Err(format!("is {text:?}, which is not a number")),
     }
+}
+
+/// Says that no cell has this type. A table may have such columns, as long as nothing is asked of them.
+pub(super) fn unread(kind: &str) -> String {
+    format!(
+        "holds values of the type {kind}; convert it to text or numbers first, or leave it out with --drop-columns"
+    )
 }
 
 /// Whether the text spells a number, finite or not.

@@ -63,6 +63,58 @@ impl FromStr for TableFormat {
     }
 }
 
+/// The formats that results are written in: tables, and archives of arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// A table.
+    Table {
+        /// Its format.
+        format: TableFormat,
+        /// Whether it is compressed.
+        gzipped: bool,
+    },
+    /// An archive of arrays.
+    Npz,
+}
+
+impl OutputFormat {
+    /// The format of a file by its name, before anything is computed.
+    ///
+    /// # Errors
+    /// A name that says no format, or one that this build cannot write.
+    pub fn of(path: &Path) -> Result<OutputFormat> {
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
+            return Ok(OutputFormat::Npz);
+        }
+        let Ok((format, gzipped)) = of_output(path) else {
+            return Err(Error::Data(
+                "has an ending that says no format; results are written as .csv, .tsv, .json (each also .gz), \
+                 .parquet or .npz, or in what --format says"
+                    .into(),
+            )
+            .in_file(path));
+        };
+        format.check_writable().map_err(|e| e.in_file(path))?;
+        Ok(OutputFormat::Table { format, gzipped })
+    }
+}
+
+impl FromStr for OutputFormat {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "npz" => Ok(OutputFormat::Npz),
+            _ => {
+                let expected = "csv, tsv, json, parquet or npz";
+                let format: TableFormat =
+                    text.parse().map_err(|_| Error::parameter("format", text, expected))?;
+                format.check_writable()?;
+                Ok(OutputFormat::Table { format, gzipped: false })
+            }
+        }
+    }
+}
+
 /// What a file holds, judged by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileFormat {
@@ -70,6 +122,8 @@ pub(crate) enum FileFormat {
     Text { separator: Option<u8> },
     /// A Parquet table.
     Parquet,
+    /// An Arrow table, as a file or a stream.
+    Arrow,
     /// A MatrixMarket matrix, perhaps gzipped.
     MatrixMarket,
     /// A NumPy array.
@@ -80,11 +134,13 @@ pub(crate) enum FileFormat {
 
 impl FileFormat {
     /// The extensions of tables, for messages.
-    pub(crate) const TABLES: &str = ".csv, .tsv or .txt (each also with .gz), or .parquet";
+    pub(crate) const TABLES: &str = ".csv, .tsv or .txt (each also with .gz), .parquet or .arrow";
 
     /// The extensions a table may have.
-    pub(crate) const TABLE_EXTENSIONS: [&str; 7] =
-        ["csv", "tsv", "txt", "csv.gz", "tsv.gz", "txt.gz", "parquet"];
+    pub(crate) const TABLE_EXTENSIONS: [&str; 11] = [
+        "csv", "tsv", "txt", "csv.gz", "tsv.gz", "txt.gz", "parquet", "arrow", "arrows", "feather",
+        "ipc",
+    ];
 
     /// The format of a file by its extension, in upper or lower case.
     pub(crate) fn of(path: &Path) -> Result<FileFormat> {
@@ -94,6 +150,7 @@ impl FileFormat {
             ("tsv", _) => Ok(FileFormat::Text { separator: Some(b'\t') }),
             ("txt", _) => Ok(FileFormat::Text { separator: None }),
             ("parquet", false) => Ok(FileFormat::Parquet),
+            ("arrow" | "arrows" | "feather" | "ipc", false) => Ok(FileFormat::Arrow),
             ("mtx", _) => Ok(FileFormat::MatrixMarket),
             ("npy", false) => Ok(FileFormat::Npy),
             ("json", _) => Ok(FileFormat::Json),

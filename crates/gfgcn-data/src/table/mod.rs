@@ -1,27 +1,34 @@
-//! Tables: rows of cells with a place that errors can name, in text or Parquet.
+//! Tables: rows of cells with a place that errors can name, in text, Parquet or Arrow.
 //!
-//! A [`Table`] is a cursor over the rows of either format, so that what the columns *mean* is
-//! written once. Text has no types and may lack a header; Parquet has both. The difference ends
+//! A [`Table`] is a cursor over the rows of any format, so that what the columns *mean* is
+//! written once. Text has no types and may lack a header; the others have both. The difference ends
 //! here: a header is a list of names or it is not there, and a cell converts itself.
 
+mod arrow;
 mod cell;
+mod expand;
 mod format;
+mod frame;
 pub(crate) mod names;
 mod parquet;
 mod records;
+mod source;
 mod text;
 mod write;
 
 pub(crate) use cell::{Cell, is_number, parse_number};
-pub(crate) use format::{FileFormat, of_output};
-pub use format::{TableFormat, check_table_name};
+pub(crate) use format::FileFormat;
+pub use format::{OutputFormat, TableFormat, check_table_name};
+pub use frame::{Frame, FrameColumn};
 pub(crate) use records::Records;
+pub(crate) use source::{Place, TableSource};
 pub(crate) use text::Dialect;
-pub use write::{Column, ColumnData, write_table};
+pub use write::{Column, ColumnData, write_columns, write_table};
 pub(crate) use write::{ROWS_AT_A_TIME, write_table_in_parts};
 
-use crate::columns::Separator;
 use crate::reading::Reading;
+use arrow::ArrowReader;
+use frame::FrameReader;
 use gfgcn::{Error, Result};
 use parquet::ParquetReader;
 use records::RecordsReader;
@@ -47,77 +54,16 @@ pub(crate) struct Table {
 enum Rows {
     Text(TextReader),
     Parquet(ParquetReader),
+    Arrow(ArrowReader),
     Records(RecordsReader),
-}
-
-/// Where a table is to be read from.
-#[derive(Clone, Debug)]
-pub(crate) enum TableSource {
-    /// A file, in the format that its name says.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What stands between cells, where a person says so.
-        separator: Option<Separator>,
-    },
-    /// What a document says.
-    Records(Rc<Records>),
-}
-
-impl TableSource {
-    /// A file of the usual kind.
-    pub(crate) fn file(path: &Path) -> TableSource {
-        TableSource::File { path: path.to_owned(), separator: None }
-    }
-
-    /// The file, or the document.
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            TableSource::File { path, .. } => path,
-            TableSource::Records(records) => records.path(),
-        }
-    }
-
-    /// What the file holds; `None` if it is a document.
-    pub(crate) fn format(&self) -> Result<Option<FileFormat>> {
-        match self {
-            TableSource::File { path, .. } => FileFormat::of(path).map(Some),
-            TableSource::Records(_) => Ok(None),
-        }
-    }
-
-    /// Whether the cells have types, and the columns names.
-    pub(crate) fn is_document(&self) -> bool {
-        matches!(self, TableSource::Records(_))
-    }
-}
-
-/// A row of a table, as a person finds it in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A line of a text file, from 1.
-    Line(u64),
-    /// A row of a file without lines, from 1.
-    Row(u64),
-    /// A part of a document, by what it is, from 1.
-    Item(&'static str, u64),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Line(number) => write!(f, "line {number}"),
-            Place::Row(number) => write!(f, "row {number}"),
-            Place::Item(what, number) => write!(f, "{what} {number}"),
-        }
-    }
+    Frame(FrameReader),
 }
 
 impl Table {
     /// Opens a table by the extension of its name.
     ///
     /// `is_header` decides from the cells of the first row of a text table whether they are names;
-    /// Parquet columns always have names. Where one that is the `key` of its row for sure comes after
+    /// other columns always have names. Where one that is the `key` of its row for sure comes after
     /// columns without a name, those are left out.
     pub(crate) fn open(
         source: &TableSource,
@@ -163,6 +109,11 @@ impl Table {
                 let reader = RecordsReader::new(Rc::clone(records));
                 return Ok(open(Rows::Records(reader), Some(records.names().to_vec()), 0, false));
             }
+            TableSource::Frame(frame) => {
+                let reader = FrameReader::new(Rc::clone(frame));
+                let names = reader.names();
+                return Ok(open(Rows::Frame(reader), Some(names), 0, false));
+            }
         };
         let usual = match FileFormat::of(path)? {
             FileFormat::Text { separator } => separator,
@@ -171,6 +122,12 @@ impl Table {
                 let names = reader.names();
                 let index = index_of(&names);
                 return Ok(open(Rows::Parquet(reader), Some(names), index, false));
+            }
+            FileFormat::Arrow => {
+                let reader = ArrowReader::open(path, reading)?;
+                let names = reader.names();
+                let index = index_of(&names);
+                return Ok(open(Rows::Arrow(reader), Some(names), index, false));
             }
             FileFormat::MatrixMarket | FileFormat::Npy | FileFormat::Json => {
                 return Err(Error::Data(format!(
@@ -278,7 +235,12 @@ impl Table {
         match &mut self.rows {
             Rows::Text(reader) => reader.advance(),
             Rows::Parquet(reader) => reader.advance(),
+            Rows::Arrow(reader) => reader.advance(),
             Rows::Records(reader) => {
+                self.reading.check()?;
+                Ok(reader.advance())
+            }
+            Rows::Frame(reader) => {
                 self.reading.check()?;
                 Ok(reader.advance())
             }
@@ -320,7 +282,9 @@ impl Table {
         match &self.rows {
             Rows::Text(reader) => Place::Line(reader.line()),
             Rows::Parquet(reader) => Place::Row(reader.row()),
+            Rows::Arrow(reader) => Place::Row(reader.row()),
             Rows::Records(reader) => reader.place(),
+            Rows::Frame(reader) => reader.place(),
         }
     }
 
@@ -332,7 +296,29 @@ impl Table {
                 let cell = reader.cell(self.view[column]);
                 cell.map_err(|problem| self.cell_error(column, problem))
             }
+            Rows::Arrow(reader) => {
+                let cell = reader.cell(self.view[column]);
+                cell.map_err(|problem| self.cell_error(column, problem))
+            }
             Rows::Records(reader) => Ok(reader.cell(self.view[column])),
+            Rows::Frame(reader) => Ok(reader.cell(self.view[column])),
+        }
+    }
+
+    /// Whether a column holds categories even where they are called by numbers.
+    pub(crate) fn is_category(&self, column: usize) -> bool {
+        match &self.rows {
+            Rows::Frame(reader) => reader.is_category(self.view[column]),
+            _ => false,
+        }
+    }
+
+    /// How a person leaves columns out.
+    pub(crate) fn leaving_out(&self, columns: &[&str]) -> String {
+        match &self.rows {
+            Rows::Frame(_) => "out of X".to_owned(),
+            _ if columns.is_empty() => "out with --drop-columns".to_owned(),
+            _ => format!("out with --drop-columns {}", columns.join(",")),
         }
     }
 
@@ -354,7 +340,9 @@ impl Table {
     pub(crate) fn header_error(&self, problem: impl Into<String>) -> Error {
         match &self.rows {
             Rows::Text(_) => self.error(problem),
-            Rows::Parquet(_) | Rows::Records(_) => Error::Data(problem.into()).in_file(&self.path),
+            Rows::Parquet(_) | Rows::Arrow(_) | Rows::Records(_) | Rows::Frame(_) => {
+                Error::Data(problem.into()).in_file(&self.path)
+            }
         }
     }
 }
@@ -364,7 +352,9 @@ impl Rows {
         match self {
             Rows::Text(reader) => reader.columns(),
             Rows::Parquet(reader) => reader.columns(),
+            Rows::Arrow(reader) => reader.columns(),
             Rows::Records(reader) => reader.columns(),
+            Rows::Frame(reader) => reader.columns(),
         }
     }
 }

@@ -27,8 +27,30 @@ fn plain(name: &str) -> String {
     rest.to_owned()
 }
 
+/// Where the columns of edges stand in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeColumns {
+    /// Where edges begin, and where they end.
+    pub ends: (usize, usize),
+    /// Their weights.
+    pub weight: Option<usize>,
+    /// Their types.
+    pub kind: Option<usize>,
+}
+
+/// Which columns of a table of edges say what, by their names, whatever their case and punctuation; `None` if they name no ends.
+///
+/// ```
+/// let found = gfgcn_data::edge_columns(&["year", "Source_ID", "target", "weight"]).unwrap();
+/// assert_eq!((found.ends, found.weight, found.kind), ((1, 2), Some(3), None));
+/// ```
+pub fn edge_columns<S: AsRef<str>>(names: &[S]) -> Option<EdgeColumns> {
+    let find = |is: fn(&str) -> bool| names.iter().position(|name| is(name.as_ref()));
+    Some(EdgeColumns { ends: ends(names)?, weight: find(is_weight), kind: find(is_type) })
+}
+
 /// Whether a column of this name holds node ids.
-pub(crate) fn is_id(name: &str) -> bool {
+pub fn is_id(name: &str) -> bool {
     IDS.contains(&plain(name).as_str())
 }
 
@@ -94,9 +116,29 @@ pub(crate) fn are_long_features<S: AsRef<str>>(names: &[S]) -> bool {
 }
 
 /// Whether a first column of this name says which row is whose.
-#[allow(dead_code, reason = "only Parquet tables ask")]
-pub(crate) fn is_key_name(name: &str) -> bool {
+fn is_key_name(name: &str) -> bool {
     is_id(name) || is_source(name)
+}
+
+/// How pandas calls an index that has no name.
+const UNNAMED_INDEX: &str = "__index_level_0__";
+
+/// The columns in the order they are meant, by what pandas wrote beside them: it stores the index last, but that is what
+/// names the rows. An index without a name that stands beside a proper key column is left-over row numbers.
+pub(super) fn in_order_of_pandas(names: &[&str], pandas: Option<&str>) -> Vec<usize> {
+    let pandas = pandas.and_then(|json| serde_json::from_str::<serde_json::Value>(json).ok());
+    let index: Vec<&str> = pandas
+        .as_ref()
+        .and_then(|pandas| pandas.get("index_columns")?.as_array())
+        .map(|columns| columns.iter().filter_map(|column| column.as_str()).collect())
+        .unwrap_or_default();
+    let named_first = names.first().is_some_and(|first| is_key_name(first));
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.retain(|&column| !(named_first && names[column] == UNNAMED_INDEX));
+    order.sort_by_key(|&column| {
+        index.iter().position(|&name| name == names[column]).unwrap_or(index.len())
+    });
+    order
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Writing a table: named columns to CSV, TSV or Parquet, as the name of the file says.
 
-use super::TableFormat;
 use super::format::of_output;
 use super::parquet;
+use super::{OutputFormat, TableFormat};
+use crate::{npy, npz};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gfgcn::files::write_atomically;
@@ -49,6 +50,22 @@ impl<'a> Column<'a> {
         Column::new(name, ColumnData::Number(values))
     }
 
+    /// The values as an array of NumPy's.
+    fn array(&self) -> Vec<u8> {
+        let shape = [self.rows()];
+        match &self.data {
+            ColumnData::Text(texts) => npy::encode_texts(texts),
+            ColumnData::Number(values) => {
+                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                npy::encode("<f8", &shape, &bytes)
+            }
+            ColumnData::Float(values) => {
+                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                npy::encode("<f4", &shape, &bytes)
+            }
+        }
+    }
+
     fn rows(&self) -> usize {
         match &self.data {
             ColumnData::Text(values) => values.len(),
@@ -79,6 +96,22 @@ impl<'a> Column<'a> {
 /// ```
 pub fn write_table(path: &Path, overwrite: bool, columns: &[Column]) -> Result<()> {
     write_table_as(path, of_output(path)?, overwrite, columns)
+}
+
+/// As [`write_table`], in any format: an archive has an array for each column, of its name.
+///
+/// # Errors
+/// As [`write_table`].
+pub fn write_columns(
+    (path, format): (&Path, OutputFormat),
+    overwrite: bool,
+    columns: &[Column],
+) -> Result<()> {
+    let OutputFormat::Table { format, gzipped } = format else {
+        let members = columns.iter().map(|column| (&*column.name, column.array()));
+        return npz::write_members(path, overwrite, &members.collect::<Vec<_>>());
+    };
+    write_table_as(path, (format, gzipped), overwrite, columns)
 }
 
 /// As [`write_table`], in a format, and gzipped or not.

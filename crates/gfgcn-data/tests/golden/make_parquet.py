@@ -12,17 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
+from small import IDS, LABELS, SOURCE, SPLIT, TARGET, WEIGHT, X, Y
 
 HERE = Path(__file__).parent / "parquet"
-
-IDS = ["a", "b", "c", "d", "e"]
-SOURCE = ["a", "b", "a", "d"]
-TARGET = ["b", "c", "c", "a"]
-WEIGHT = [0.5, 2.0, 1.0, 1.0]
-X = [1.0, 0.1, -3.0, 0.0, 7.0]
-Y = [0.25, 2.0, 1e-30, 5.0, 8.0]
-LABELS = ["yes", "no", None, None, "yes"]
-SPLIT = {"a": "train", "b": "val", "e": "test"}
 
 
 def folder(name):
@@ -130,6 +122,13 @@ def refused(name):
                    column_encoding={"id": "DELTA_BYTE_ARRAY", "x": "PLAIN"})
 
 
+def others(name):
+    """Columns that no cell has beside those that are meant."""
+    columns = {"id": strings(["a", "b"]), "when": pa.array([0, 1], pa.timestamp("ms")),
+               "parts": pa.array([[1.0], [2.0, 3.0]]), "x": pa.array([1.5, 2.5])}
+    pq.write_table(pa.table(columns), folder(name) / "features.parquet")
+
+
 def bombs(name):
     """Small files that stand for much: one edge six million times, and a cell of 2 MiB in each of 200 columns; and one
     that hides 256 MiB in a page that claims to have 32 KiB."""
@@ -172,4 +171,5 @@ pandas("pandas")
 integers("integers")
 long("long")
 refused("refused")
+others("others")
 bombs("refused")

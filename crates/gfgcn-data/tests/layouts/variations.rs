@@ -172,3 +172,73 @@ fn the_raw_folder_itself_and_expanded_tables_are_read_too() {
     assert_eq!(plain.fingerprint(), whole.fingerprint());
     assert!(plain.splits().is_empty());
 }
+
+/// What editors and systems do to a text, none of which changes what it says.
+fn dresses(text: &str) -> [(&'static str, String); 4] {
+    [
+        ("with line ends of Windows", text.replace('\n', "\r\n")),
+        ("with a byte order mark", format!("\u{feff}{text}")),
+        ("without the last line end", text.trim_end().to_owned()),
+        ("with an empty line at the end", format!("{}\n\n", text.trim_end())),
+    ]
+}
+
+/// Each file of a collection in every dress, the others as they are.
+#[test]
+fn files_of_collections_may_be_written_in_other_ways() {
+    let cases = [
+        ("musae", &["musae_git_edges.csv", "musae_git_features.json", "musae_git_target.csv"][..]),
+        ("twitch", &["musae_DE_edges.csv", "musae_DE_features.json", "musae_DE_target.csv"]),
+        ("karateclub", &["edges.csv", "features.csv", "target.csv"]),
+        ("neo4j", &["acted.csv", "films.csv", "knows.csv", "people.csv"]),
+    ];
+    for (collection, files) in cases {
+        let whole = read(&golden_path(collection)).unwrap();
+        let text = |file: &str| fs::read_to_string(golden_path(collection).join(file)).unwrap();
+        for changed in files {
+            for (dress, dressed) in dresses(&text(changed)) {
+                let content =
+                    |file: &&str| if file == changed { dressed.clone() } else { text(file) };
+                let parts: Vec<(&str, String)> =
+                    files.iter().map(|file| (*file, content(file))).collect();
+                let other = read(folder(&parts).path());
+                let other = other.unwrap_or_else(|e| panic!("{collection}/{changed} {dress}: {e}"));
+                assert!(same(whole.clone(), other), "{collection}/{changed} {dress}");
+            }
+        }
+    }
+}
+
+/// Rows and columns in another order, other separators, and names of files that say less.
+#[test]
+fn collections_may_list_their_rows_in_another_order() {
+    let text = |file: &str| fs::read_to_string(golden_path(file)).unwrap();
+    let turned = |text: &str| {
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines[1..].reverse();
+        lines.join("\n") + "\n"
+    };
+    let names = ["edges.csv", "features.csv", "target.csv"];
+    let club: Vec<(&str, String)> =
+        names.iter().map(|name| (*name, turned(&text(&format!("karateclub/{name}"))))).collect();
+    assert!(same(read(&golden_path("karateclub")).unwrap(), read(folder(&club).path()).unwrap()));
+    let films = ["acted.csv", "films.csv", "knows.csv", "people.csv"];
+    for (dress, change) in [
+        ("in another order", Box::new(turned) as Box<dyn Fn(&str) -> String>),
+        ("between semicolons", Box::new(|text: &str| text.replace(',', ";"))),
+    ] {
+        let parts: Vec<(&str, String)> =
+            films.iter().map(|name| (*name, change(&text(&format!("neo4j/{name}"))))).collect();
+        let other = read(folder(&parts).path()).unwrap_or_else(|e| panic!("{dress}: {e}"));
+        assert!(same(read(&golden_path("neo4j")).unwrap(), other), "{dress}");
+    }
+}
+
+#[test]
+fn matlab_files_are_the_same_compressed_or_not() {
+    for name in ["facebook100", "blogcatalog"] {
+        let plain = read(&golden_path(&format!("{name}.mat"))).unwrap();
+        let compressed = read(&golden_path(&format!("{name}_compressed.mat"))).unwrap();
+        assert!(same(plain, compressed), "{name}");
+    }
+}

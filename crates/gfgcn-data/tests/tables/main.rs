@@ -4,6 +4,8 @@ mod accepted;
 #[path = "../allocation/mod.rs"]
 mod allocation;
 mod arrays;
+mod arrow;
+mod damaged;
 mod directed;
 mod featureless;
 mod matrix_market;
@@ -26,7 +28,7 @@ use tempfile::TempDir;
 
 /// What `--directed` asks for.
 const KEPT: Directions = Directions::Kept { by: "--directed" };
-/// A small dataset in its plainest form; `tests/golden/make_parquet.py` writes the same one.
+/// A small dataset in its plainest form; `tests/golden/small.py` has the same one.
 const SMALL: [(&str, &str); 4] = [
     ("edges.csv", "source,target,weight\na,b,0.5\nb,c,2\na,c,1\nd,a,1\n"),
     ("features.csv", "id,x,y\na,1,0.25\nb,0.1,2\nc,-3,1e-30\nd,0,5\ne,7,8\n"),

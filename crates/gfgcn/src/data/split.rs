@@ -9,11 +9,13 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Disjoint sets of nodes for training, validation and testing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Split {
     train: Vec<usize>,
     validation: Vec<usize>,
     test: Vec<usize>,
+    /// Of the training nodes, where they do not count alike.
+    weights: Option<Vec<f64>>,
 }
 
 impl Split {
@@ -72,6 +74,34 @@ impl Split {
             }
         }
         Ok(split)
+    }
+
+    /// Says how much each training node counts, in the order of [`Split::train`]: w in min Σ_i w_i ‖y_i − f_i‖² + ξ ‖W‖².
+    /// Weights that are all 1 are none.
+    ///
+    /// ```
+    /// use gfgcn::split::Split;
+    /// let split = Split::new(4, vec![2, 0], vec![], vec![])?.with_weights(Some(vec![1.0, 3.0]))?;
+    /// assert_eq!((split.train(), split.weights()), (&[0, 2][..], Some(&[1.0, 3.0][..])));
+    /// # Ok::<(), gfgcn::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Weights that are not one for each training node, or not positive and finite.
+    pub fn with_weights(mut self, weights: Option<Vec<f64>>) -> Result<Self> {
+        if let Some(weights) = &weights {
+            Error::check_size("weights (one per training node)", self.train.len(), weights.len())?;
+            let wrong = |weight: &f64| !(*weight > 0.0 && weight.is_finite());
+            if let Some(place) = weights.iter().position(wrong) {
+                return Err(Error::Data(format!(
+                    "node {} has the weight {}, but weights are positive and finite; leave a node that counts nothing out of \
+                     the training part",
+                    self.train[place], weights[place]
+                )));
+            }
+        }
+        self.weights = weights.filter(|weights| weights.iter().any(|&weight| weight != 1.0));
+        Ok(self)
     }
 
     /// Every labelled node trains; nothing is held out.
@@ -167,6 +197,25 @@ impl Split {
         &self.train
     }
 
+    /// How much each training node counts, in their order; `None` where all count alike.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// How much a training node counts.
+    pub(crate) fn weight(&self, node: usize) -> f64 {
+        let place = self.train.binary_search(&node);
+        place.ok().and_then(|place| Some(self.weights()?[place])).unwrap_or(1.0)
+    }
+
+    /// As much as in a split of the same data.
+    pub(crate) fn weighted_as(mut self, other: &Split) -> Self {
+        if other.weights.is_some() {
+            self.weights = Some(self.train.iter().map(|&node| other.weight(node)).collect());
+        }
+        self
+    }
+
     /// The validation nodes.
     pub fn validation(&self) -> &[usize] {
         &self.validation
@@ -213,7 +262,8 @@ impl Split {
     /// With the validation part in the training part, for work that chooses nothing by it.
     #[must_use]
     pub fn training_on_validation(&self) -> Split {
-        Split::in_order([&self.train[..], &self.validation].concat(), Vec::new(), self.test.clone())
+        let train = [&self.train[..], &self.validation].concat();
+        Split::in_order(train, Vec::new(), self.test.clone()).weighted_as(self)
     }
 
     /// Restricts the split to some nodes out of `total`, renumbered by their position. The
@@ -225,7 +275,13 @@ impl Split {
         }
         let renumber =
             |part: &[usize]| part.iter().filter_map(|&node| position[node]).collect::<Vec<_>>();
-        Split::in_order(renumber(&self.train), renumber(&self.validation), renumber(&self.test))
+        let (train, validation) = (renumber(&self.train), renumber(&self.validation));
+        let mut split = Split::in_order(train, validation, renumber(&self.test));
+        if self.weights.is_some() {
+            let weights = split.train.iter().map(|&node| self.weight(nodes[node]));
+            split.weights = Some(weights.collect());
+        }
+        split
     }
 
     /// Parts are sets: in whichever order their nodes are named, what is computed is the same to the last bit.
@@ -233,7 +289,7 @@ impl Split {
         for part in [&mut train, &mut validation, &mut test] {
             part.sort_unstable();
         }
-        Split { train, validation, test }
+        Split { train, validation, test, weights: None }
     }
 
     pub(crate) fn check_nodes(&self, nodes: usize) -> Result<()> {
@@ -348,6 +404,22 @@ impl From<Ratio> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_stay_with_their_nodes() {
+        let split = Split::new(6, vec![4, 1, 3], vec![0], vec![]).unwrap();
+        assert_eq!(split.clone().with_weights(Some(vec![1.0; 3])).unwrap(), split);
+        let weighted = split.clone().with_weights(Some(vec![0.5, 2.0, 7.0])).unwrap();
+        let selected = weighted.select(&[4, 2, 1], 6);
+        assert_eq!((selected.train(), selected.weights()), (&[0, 2][..], Some(&[7.0, 0.5][..])));
+        let more = weighted.training_on_validation();
+        assert_eq!(more.weights(), Some(&[1.0, 0.5, 2.0, 7.0][..]));
+        for (bad, message) in [(0.0, "node 3"), (f64::NAN, "node 3"), (-1.0, "positive")] {
+            let error = split.clone().with_weights(Some(vec![1.0, bad, 1.0])).unwrap_err();
+            assert!(error.to_string().contains(message), "{error}");
+        }
+        assert!(split.with_weights(Some(vec![1.0])).is_err());
+    }
 
     fn labels() -> Labels {
         let ids: Vec<i64> = (0..200).map(|i| if i % 10 == 0 { -1 } else { i % 3 }).collect();

@@ -144,11 +144,6 @@ impl Graph {
         self.both.held_memory() + arcs + relations.sum::<u64>()
     }
 
-    /// Bytes of the arrays without those of directions and relations.
-    fn arrays_memory(&self) -> u64 {
-        self.both.memory()
-    }
-
     /// The arrays as slices.
     fn rows(&self) -> Rows<'_> {
         self.both.rows()

@@ -82,7 +82,12 @@ impl<'a> Lesson<'a> {
             }
         }
         let judges = !matches!(ridge.selection, Selection::Fixed(_));
-        let weights = objective.class_weights.of(targets, train)?;
+        let weights = match (objective.class_weights.of(targets, train)?, split.weights()) {
+            (Some(by_class), Some(own)) => {
+                Some(by_class.iter().zip(own).map(|(by_class, own)| by_class * own).collect())
+            }
+            (by_class, own) => by_class.or_else(|| own.map(<[f64]>::to_vec)),
+        };
         let learnt = learnt(targets, train);
         if learnt.is_empty() {
             return Err(Error::Data("no training node has a label; train on others".into()));

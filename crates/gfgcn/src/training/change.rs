@@ -353,7 +353,17 @@ impl Next<'_> {
             )));
         }
         let dataset = dataset.clone().with_targets(targets)?;
+        // What is new counts as much as a node does that nothing was said of.
+        let weights = match &training.weights {
+            None => None,
+            Some(_) => {
+                let known = training.split()?;
+                let weight = |node: &usize| before[*node].map_or(1.0, |old| known.weight(old));
+                Some(train.iter().map(weight).collect())
+            }
+        };
         let split = Split::new(dataset.nodes(), train, validation, Vec::new())?;
+        let split = split.with_weights(weights)?;
         let same = matches!(stale, Stale::Nothing);
         let digests = same.then(|| training.digests.clone());
         let taught = Taught { dataset: dataset.clone(), split, digests };

@@ -8,7 +8,7 @@ use crate::head::Head;
 use crate::matrix::Matrix;
 use crate::model::Known;
 use crate::model::tensors::{
-    Tensor, read_digests, read_doubles, read_floats, read_matrix, read_numbers,
+    Tensor, has, read_digests, read_doubles, read_floats, read_matrix, read_numbers,
 };
 use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,9 @@ pub(crate) fn training_tensors(training: &Training) -> Vec<Tensor> {
         numbers("nodes", &training.nodes),
         numbers("validation", &training.validation),
     ];
+    if let Some(weights) = &training.weights {
+        tensors.push(Tensor::doubles(name("weights"), vec![weights.len()], weights));
+    }
     let count = training.targets.len();
     match &training.targets {
         Targets::Classes(labels) => {
@@ -111,6 +114,10 @@ pub(crate) fn read_training(
     if let Some(node) = validation.iter().find(|node| nodes.binary_search(node).is_err()) {
         return Err(format!("nothing is known of node {node}, which λ was chosen by"));
     }
+    let weights = match has(tensors, &name("weights")) {
+        true => Some(read_weights(tensors, nodes.len() - validation.len())?),
+        false => None,
+    };
     let targets = read_targets(targets, nodes.len(), tensors)?;
     if targets.kind() != head.kind() {
         return Err(format!("{} were learnt and {} are predicted", targets.kind(), head.kind()));
@@ -141,9 +148,19 @@ pub(crate) fn read_training(
         digests: read_digests(tensors, &name("digests"), known.nodes)?,
         nodes,
         validation,
+        weights,
         targets,
         rows,
     })
+}
+
+/// How much each of so many nodes counts.
+fn read_weights(tensors: &SafeTensors<'_>, count: usize) -> Result<Vec<f64>, String> {
+    let (_, weights) = read_doubles(tensors, &name("weights"), &[Some(count)])?;
+    match weights.iter().find(|&&weight| weight <= 0.0) {
+        Some(weight) => Err(format!("a training node has the weight {weight}")),
+        None => Ok(weights),
+    }
 }
 
 /// Numbers of nodes in increasing order.

@@ -89,6 +89,8 @@ pub struct Training {
     pub(crate) nodes: Vec<usize>,
     /// Those among them that λ was chosen by and that are not trained on, in increasing order.
     pub(crate) validation: Vec<usize>,
+    /// How much the nodes that train count, where not all alike.
+    pub(crate) weights: Option<Vec<f64>>,
     /// What is known of the nodes, in their order.
     pub(crate) targets: Targets,
     /// The filtered features of all nodes of the graph, where the model is described.
@@ -136,7 +138,8 @@ impl Training {
     /// The nodes that train, and those that choose λ.
     fn split(&self) -> Result<Split> {
         let (train, validation) = (self.training_nodes(), self.validation.clone());
-        Split::new(self.digests.len(), train, validation, Vec::new())
+        let split = Split::new(self.digests.len(), train, validation, Vec::new())?;
+        split.with_weights(self.weights.clone())
     }
 
     /// How far a described member with a linear kernel stays from what is known of the training nodes, by their filtered
@@ -193,7 +196,7 @@ impl Training {
     pub(crate) fn memory(&self) -> u64 {
         let rows = self.rows.as_ref().map_or(0, Filtered::memory);
         let ids = self.node_ids.iter().flatten().map(|id| 48 + id.len()).sum::<usize>();
-        let nodes = 16 * self.digests.len() + 24 * self.nodes.len();
+        let nodes = 16 * self.digests.len() + 32 * self.nodes.len();
         let representers = self.representers.iter().map(|alpha| 8 * alpha.as_slice().len());
         rows + (ids + nodes + representers.sum::<usize>()) as u64 + self.targets.memory()
     }
@@ -224,7 +227,8 @@ impl Taught {
         let validation = if validates { split.validation().to_vec() } else { Vec::new() };
         let nodes = [split.train(), &validation].concat();
         let dataset = dataset.clone().with_targets(dataset.targets().only(&nodes))?;
-        let split = Split::new(dataset.nodes(), split.train().to_vec(), validation, Vec::new())?;
+        let parts = Split::new(dataset.nodes(), split.train().to_vec(), validation, Vec::new())?;
+        let split = parts.weighted_as(split);
         Ok(Taught { dataset, split, digests: None })
     }
 
@@ -245,6 +249,7 @@ impl Taught {
             targets: self.dataset.targets().select(&nodes),
             nodes,
             validation: self.split.validation().to_vec(),
+            weights: self.split.weights().map(<[f64]>::to_vec),
             rows,
             representers,
         }

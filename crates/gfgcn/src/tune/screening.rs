@@ -74,7 +74,8 @@ impl Screening {
             nodes.extend_from_slice(&class[..wanted]);
         }
         nodes.sort_unstable();
-        Split::new(keys.len(), nodes, Vec::new(), Vec::new()).map(Some)
+        let sample = Split::new(keys.len(), nodes, Vec::new(), Vec::new())?;
+        Ok(Some(sample.weighted_as(split)))
     }
 }
 

@@ -86,3 +86,32 @@ fn a_searched_model_is_searched_for_again() {
     assert_eq!(relearnt.model.to_bytes(), scratch.to_bytes());
     assert_eq!(relearnt.changes.rows_computed, None);
 }
+
+/// Nodes count as much as before, also from a file; those whose labels are new count once.
+#[test]
+fn nodes_keep_their_weights() {
+    let context = Context::default();
+    let world = World { kind: Kind::Classes, ..World::new(6, 60, true) };
+    let data = world.build();
+    let recipe = Recipe::from(Classifier::new("sgc:depth=2".parse::<Design>().unwrap()));
+    let fresh = *world.known.last().unwrap();
+    let before = world.without_labels(&[fresh]);
+    let weighted = |world: &World| {
+        let split = world.split(false);
+        let weight = |&node: &usize| if node == fresh { 1.0 } else { 0.5 + (node % 4) as f64 };
+        let weights = split.train().iter().map(weight).collect();
+        split.with_weights(Some(weights)).unwrap()
+    };
+    let scratch = |world: &World| recipe.fit(&world.build(), &weighted(world), &context).unwrap();
+    let model = scratch(&before);
+    assert_ne!(model, recipe.fit(&before.build(), &before.split(false), &context).unwrap());
+    let model = Model::from_bytes(&model.to_bytes()).unwrap();
+    let gone = world.known[1];
+    let forgotten = model.forget(&data, &Removal::Labels(vec![gone]), &context).unwrap();
+    let expected = scratch(&before.without_labels(&[gone]));
+    assert!(forgotten.model.to_bytes() == expected.to_bytes());
+    forgotten.verify(&context).unwrap();
+    let new = data.targets().only(&[fresh]);
+    let learnt = model.update(&data, Some(&new), &context).unwrap();
+    assert!(learnt.model.to_bytes() == scratch(&world).to_bytes());
+}

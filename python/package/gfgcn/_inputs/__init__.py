@@ -12,15 +12,17 @@ from typing import Any, Union
 import numpy as np
 
 from .._estimator import warn
-from .._gfgcn import Dataset
+from .._gfgcn import Dataset, Model
 from .._settings import Workers, flag
 from .._store import Store
 from .._types import Array
 from .classes import Labels, class_weights, labels, mask, part
+from .frames import is_edge_frame, is_frame, row_names
 from .graphs import Arcs, Edges, edges, node_ids
 from .sets import LabelSets, is_matrix, label_sets
 from .tables import Features, features, no_features, rows
 from .values import Values, values
+from .weights import sample_weights
 
 __all__ = [
     "Checked",
@@ -34,6 +36,7 @@ __all__ = [
     "class_weights",
     "mask",
     "part",
+    "sample_weights",
     "targets",
     "training_nodes",
     "unpack",
@@ -62,6 +65,8 @@ class Given:
     rows: int | None = None
     rows_before: int | None = None
     engine: Dataset | None = None
+    # The model that the columns of a data frame became features for.
+    like: Model | None = None
 
     def without_labels(self) -> Given:
         """For what is predicted or filtered: labels that come along are none of its business."""
@@ -73,7 +78,7 @@ def unpack(X: Any, y: Any, adjacency: Any, directed: Any = None) -> Given:
     dataset of ours."""
     directed = None if directed is None else flag("directed", directed)
     alone = Given(X, y, adjacency, directed)
-    if hasattr(X, "to_numpy"):  # a data frame, whatever its columns are called
+    if is_frame(X) or hasattr(X, "to_numpy"):  # a data frame, whatever its columns are called
         return alone
     if isinstance(X, Store):
         return _stored(X, alone)
@@ -136,6 +141,7 @@ class Checked:
     train: Any
     hints: bool
     engine: Dataset | None = None
+    like: Model | None = None
 
     @property
     def rows(self) -> int:
@@ -157,7 +163,7 @@ class Checked:
         graph = (self.graph.parts, self.graph.directed)
         ids = None if nodes is None else node_ids(nodes)
         features = table.engine(workers.device, keep)
-        built = Dataset.build(*graph, features, self.targets.engine(), table.names, ids, keep, workers)
+        built = Dataset.build(*graph, features, self.targets.engine(), table.names, ids, keep, workers, self.like)
         for note in built.notes:
             one_way = self.hints and note.endswith("the other was added")
             warn(f"{note}; directed=True keeps the directions" if one_way else note, GraphWarning)
@@ -173,13 +179,19 @@ def check(given: Given, kind: str = "classes", hints: bool = False) -> Checked:
         table = Features(None, nodes, columns, given.feature_names)
         known = targets(given, kind, table.rows, None)
         return Checked(graph, table, known, given.train, False, given.engine)
-    graph = edges(given.adjacency, rows(given.X) if given.X is not None else given.rows, given.directed)
+    names = None
+    if is_edge_frame(given.adjacency):
+        X, names = row_names(given.X)
+        given = replace(given, X=X)
+    encoded = None if given.like is None else given.like.encoded_columns
+    count = rows(given.X) if given.X is not None else given.rows
+    graph = edges(given.adjacency, count, given.directed, names)
     if given.X is not None:
-        table = features(given.X, graph.nodes, given.feature_names)
+        table = features(given.X, graph.nodes, given.feature_names, encoded)
     else:
         table = no_features(_count(graph, given))
     known = targets(given, kind, table.rows, graph.nodes)
-    return Checked(graph, table, known, given.train, hints and given.directed is None)
+    return Checked(graph, table, known, given.train, hints and given.directed is None, given.like)
 
 
 def _count(graph: Edges, given: Given) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from .._estimator import warn
 from .._settings import number
 from .._types import Array
-from .arrays import array, in_order_of
+from .arrays import array, in_order_of, with_gaps
 
 
 @dataclass
@@ -57,7 +57,7 @@ def labels(y: Any, rows: int, nodes: list[Any] | None = None, class_names: Any =
         if strangers:
             raise ValueError(f"y has a label of {next(iter(strangers))!r}, which is no node of the graph")
         y = np.array([y.get(node) for node in nodes], dtype=object)
-    y = _label_array(in_order_of(nodes, y))
+    y, missing = _label_array(in_order_of(nodes, y))
     if y.ndim == 2 and y.shape[1] == 1:
         _warn_of_column()
         y = y.ravel()
@@ -65,7 +65,7 @@ def labels(y: Any, rows: int, nodes: list[Any] | None = None, class_names: Any =
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     if len(y) != rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(y)}]")
-    known = _known(y)
+    known = _known(y) if missing is None else _known(y) & ~missing
     try:
         classes, codes_of_known = np.unique(y[known], return_inverse=True)
     except TypeError as error:
@@ -81,19 +81,19 @@ def labels(y: Any, rows: int, nodes: list[Any] | None = None, class_names: Any =
     return Labels(codes, classes, class_names)
 
 
-def _label_array(y: Any) -> Array:
-    """Labels as an array in which those that are not known can be told."""
+def _label_array(y: Any) -> tuple[Array, Array | None]:
+    """Labels as an array, and a mask of those that are not known, where something says so beside them."""
     if isinstance(y, np.ma.MaskedArray):
-        missing = np.ma.getmaskarray(y)
-        y = np.asarray(y).astype(object)
-        y[missing] = None
-        return np.asarray(y)
+        return np.asarray(y), np.ma.getmaskarray(y)
+    gaps = with_gaps(y)
+    if gaps is not None:
+        return gaps
     values = array(y)
     if values.dtype.kind in "US" and not isinstance(y, np.ndarray) and hasattr(y, "__iter__"):
         # A list of strings with NaN or -1 among them, which NumPy takes for strings too.
         if not all(isinstance(label, (str, bytes)) for label in y):
-            return np.array(list(y), dtype=object)
-    return values
+            return np.array(list(y), dtype=object), None
+    return values, None
 
 
 def _known(y: Array) -> Array:

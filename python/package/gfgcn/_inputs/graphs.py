@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import Array
 from .arrays import array, indices, is_sparse_tensor
+from .frames import edge_frame, is_edge_frame
 
 
 class Arcs(NamedTuple):
@@ -28,15 +29,21 @@ class Edges:
     rows: int | None = None
 
 
-def edges(adjacency: Any, rows: int | None, directed: bool | None = None) -> Edges:
+def edges(
+    adjacency: Any, rows: int | None, directed: bool | None = None, names: list[Any] | None = None
+) -> Edges:
     """Recognises a graph on so many nodes, if that is known. Where nobody says whether it is directed, networkx does; all
-    others are not."""
+    others are not. A table of edges calls the nodes by their names."""
     if adjacency is None:
         return Edges([], rows=rows)
     if isinstance(adjacency, dict) and not hasattr(adjacency, "tocsr"):  # SciPy's dok_array is a dict
         return _relations(adjacency, rows, directed)
     if _is_networkx(adjacency):
         return _networkx(adjacency, list(adjacency.nodes), directed)
+    if is_edge_frame(adjacency):
+        nodes, kinds = edge_frame(adjacency, names)
+        parts = [{**_list(*listed).parts[0], "name": name} for name, listed in kinds.items()]
+        return Edges(parts, nodes, bool(directed), rows if nodes is None else len(nodes))
     found = _arcs(adjacency, rows, directed) if isinstance(adjacency, Arcs) else _arrays(adjacency, rows)
     return replace(found, directed=bool(directed))
 

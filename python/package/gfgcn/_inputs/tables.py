@@ -10,6 +10,7 @@ import numpy as np
 from .._estimator import warn
 from .._gfgcn import trouble_with_gpu
 from .arrays import OnGpu, array, gpu_of, in_order_of, indices, is_sparse_tensor
+from .frames import engine_columns, is_frame, names_of, plain_numbers
 
 
 @dataclass
@@ -33,8 +34,11 @@ class Features:
         return np.require(array(self.table.values), np.float32, ["C", "A"])
 
 
-def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = None) -> Features:
-    """Features in single precision, C-ordered or in compressed rows; without a copy where they are so already."""
+def features(
+    X: Any, nodes: list[Any] | None = None, names: list[str] | None = None, encoded: list[str] | None = None
+) -> Features:
+    """Features in single precision, C-ordered or in compressed rows; without a copy where they are so already. Columns of a data
+    frame where they are not all numbers, or where features were made of such columns before, which `encoded` names."""
     if isinstance(X, dict) and not hasattr(X, "tocsr"):  # SciPy's dok_array is a dict
         if nodes is None:
             raise ValueError("X is a dict, so the graph must say in which order its nodes come; pass a networkx graph")
@@ -44,6 +48,18 @@ def features(X: Any, nodes: list[Any] | None = None, names: list[str] | None = N
         X = [X[node] for node in nodes]
     X = in_order_of(nodes, X)
     names = _names(X) or names
+    if is_frame(X):
+        numbers = None if encoded is not None else plain_numbers(X)
+        if numbers is None:
+            _check_shape((rows(X) or 0, len(names_of(X))))
+            named = names or [str(name) for name in names_of(X)]
+            return Features(engine_columns(X), rows(X) or 0, len(named), named)
+        X = numbers
+    elif encoded is not None:
+        raise ValueError(
+            f"the model was fitted on columns that are not all numbers ({', '.join(encoded[:5])}{', …' if len(encoded) > 5 else ''});"
+            " pass X as a data frame with these columns"
+        )
     if hasattr(X, "tocsr"):
         return _sparse(X, names)
     if is_sparse_tensor(X):
@@ -102,9 +118,9 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 
 def _names(X: Any) -> list[str] | None:
     """The names of a data frame's columns, if all are strings."""
-    if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+    if not is_frame(X):
         return None
-    columns = list(X.columns)
+    columns = names_of(X)
     kinds = {isinstance(column, str) for column in columns}
     if kinds == {True, False}:
         raise TypeError(

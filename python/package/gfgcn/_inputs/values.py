@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array
-from .arrays import array, in_order_of
+from .arrays import array, in_order_of, with_gaps
 
 
 @dataclass
@@ -47,6 +47,9 @@ def values(y: Any, rows: int, nodes: list[Any] | None = None, names: Any = None)
         names = [str(name) for name in y.columns]
     if hasattr(y, "toarray"):
         y = y.toarray()
+    gaps = with_gaps(y)
+    if gaps is not None and gaps[0].dtype.kind in "biuf":
+        y = np.where(gaps[1], np.nan, gaps[0])
     y = np.ma.filled(y.astype(np.float64), np.nan) if isinstance(y, np.ma.MaskedArray) else array(y)
     if y.dtype.kind == "c" or (y.dtype.kind == "O" and any(isinstance(value, complex) for value in y.flat)):
         raise ValueError("Complex data not supported: y are real numbers")

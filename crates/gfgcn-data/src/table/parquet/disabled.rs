@@ -54,7 +54,7 @@ pub(in crate::table) fn write(_: &mut impl Write, _: usize, _: &[Column]) -> io:
 
 #[cfg(test)]
 mod tests {
-    use crate::{Column, TableFiles, TableFormat, check_table_name, predictions, write_table};
+    use crate::{Column, OutputFormat, TableFiles, TableFormat, check_table_name, write_table};
     use gfgcn::context::Context;
     use std::fs;
 
@@ -79,7 +79,7 @@ mod tests {
         let messages = [
             write_table(&path, false, &columns).unwrap_err().to_string(),
             check_table_name(&path).unwrap_err().to_string(),
-            predictions::Format::of(&path).unwrap_err().to_string(),
+            OutputFormat::of(&path).unwrap_err().to_string(),
             TableFormat::Parquet.check_writable().unwrap_err().to_string(),
         ];
         for message in messages {

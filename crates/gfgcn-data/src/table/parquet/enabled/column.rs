@@ -1,11 +1,12 @@
 //! Columns of a Parquet file, read a batch of rows at a time into cells.
 
 use crate::table::Cell;
+use crate::table::cell::unread;
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::page::PageReader;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+    BoolType, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
 };
 use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
@@ -36,7 +37,9 @@ impl Kind {
     pub(super) fn of(column: &ColumnDescriptor) -> Result<Kind, String> {
         use ConvertedType as C;
         if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
-            return Err("is nested; a table has plain columns only".into());
+            return Err(
+                "is nested; make plain columns of it, or leave it out with --drop-columns".into()
+            );
         }
         let logical = column.logical_type_ref();
         let converted = column.converted_type();
@@ -44,7 +47,7 @@ impl Kind {
             // Only the name of the type, such as Timestamp: its details are of no help here.
             let kind = logical.map_or_else(|| format!("{converted}"), |kind| format!("{kind:?}"));
             let kind = kind.split(['(', '{', ' ']).next().unwrap_or_default().to_owned();
-            format!("holds values of the type {kind}; convert it to text or numbers first")
+            unread(&kind)
         };
         let unsigned = match logical {
             Some(LogicalType::Integer(integer)) => !integer.is_signed,
@@ -68,9 +71,7 @@ impl Kind {
             (Physical::FLOAT, _) => Ok(Kind::Float),
             (Physical::DOUBLE, _) => Ok(Kind::Double),
             (Physical::BYTE_ARRAY, _) => Ok(Kind::Text),
-            (physical, _) => {
-                Err(format!("has the type {physical}; convert it to text or numbers first"))
-            }
+            (physical, _) => Err(unread(&physical.to_string())),
         }
     }
 
@@ -88,16 +89,21 @@ impl Kind {
             }
             Kind::Float => typed::<FloatType>(column, pages, |&v| Ok(Cell::Float(v.into()))),
             Kind::Double => typed::<DoubleType>(column, pages, |&v| Ok(Cell::Float(v))),
-            Kind::Text => typed::<ByteArrayType>(column, pages, text),
+            Kind::Text => typed::<ByteArrayType>(column, pages, |v| Cell::of_utf8(v.data())),
         }
     }
 }
 
-fn text(value: &ByteArray) -> Result<Cell<'_>, String> {
-    match std::str::from_utf8(value.data()) {
-        Ok(text) if text.contains('\0') => Err("has a NUL in its text".into()),
-        Ok(text) => Ok(Cell::Text(text)),
-        Err(_) => Err("is not UTF-8 text".into()),
+/// A column that no cell can be had of.
+pub(super) struct Unread(pub(super) String);
+
+impl Cells for Unread {
+    fn fill(&mut self, _: usize) -> Result<(), ParquetError> {
+        Ok(())
+    }
+
+    fn cell(&self, _: usize) -> Result<Cell<'_>, String> {
+        Err(self.0.clone())
     }
 }
 

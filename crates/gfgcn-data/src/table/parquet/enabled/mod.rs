@@ -15,8 +15,8 @@ pub(in crate::table) use write::write;
 use crate::limits::{justified, justify_cells};
 use crate::reading::Reading;
 use crate::table::Cell;
-use crate::table::names::is_key_name;
-use column::{Cells, Kind};
+use crate::table::names::in_order_of_pandas;
+use column::{Cells, Kind, Unread};
 use gfgcn::files;
 use gfgcn::{Error, Result};
 use parquet::basic::Compression;
@@ -29,17 +29,14 @@ use std::path::{Path, PathBuf};
 /// Rows that are decoded at a time.
 const BATCH: usize = 1024;
 
-/// How pandas calls an index that has no name.
-const UNNAMED_INDEX: &str = "__index_level_0__";
-
 /// A Parquet table, read row by row.
 pub(in crate::table) struct ParquetReader {
     path: PathBuf,
     file: File,
     length: u64,
     reader: SerializedFileReader<File>,
-    /// Which columns of the file are the columns of the table, and how to read them.
-    columns: Vec<(usize, Kind)>,
+    /// Which columns of the file are the columns of the table, and how to read them, or why they cannot be.
+    columns: Vec<(usize, Result<Kind, String>)>,
     /// The columns of the current row group.
     open: Vec<Box<dyn Cells>>,
     next_group: usize,
@@ -53,7 +50,7 @@ pub(in crate::table) struct ParquetReader {
 }
 
 impl ParquetReader {
-    /// Opens a table and checks that every column is one of plain values.
+    /// Opens a table.
     pub(in crate::table) fn open(path: &Path, reading: &Reading) -> Result<Self> {
         let file = files::open(path)?;
         Self::start(path, file, reading).map_err(|e| e.in_file(path))
@@ -68,13 +65,7 @@ impl ParquetReader {
         if schema.num_columns() == 0 {
             return Err(Error::Format("has no columns".into()));
         }
-        let kinds = (schema.columns().iter())
-            .map(|column| {
-                Kind::of(column).map_err(|problem| {
-                    Error::Data(format!("column {:?} {problem}", column.path().string()))
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let kinds: Vec<_> = schema.columns().iter().map(|column| Kind::of(column)).collect();
         let rows = metadata.row_groups().iter().try_fold(0u64, |sum, group| {
             u64::try_from(group.num_rows()).ok().and_then(|rows| sum.checked_add(rows))
         });
@@ -86,7 +77,7 @@ impl ParquetReader {
                 rows.map_or("more than 2^64".into(), |rows| rows.to_string()),
             )));
         }
-        let columns = column_order(&reader).into_iter().map(|c| (c, kinds[c])).collect();
+        let columns = column_order(&reader).into_iter().map(|c| (c, kinds[c].clone())).collect();
         Ok(ParquetReader {
             path: path.to_owned(),
             file,
@@ -106,11 +97,11 @@ impl ParquetReader {
 
     /// The names of the columns.
     pub(in crate::table) fn names(&self) -> Vec<String> {
-        self.columns.iter().map(|&(column, _)| self.name(column)).collect()
+        self.columns.iter().map(|(column, _)| self.name(*column)).collect()
     }
 
     fn name(&self, column: usize) -> String {
-        self.reader.metadata().file_metadata().schema_descr().column(column).name().to_owned()
+        self.reader.metadata().file_metadata().schema_descr().column(column).path().string()
     }
 
     /// The number of columns.
@@ -159,7 +150,14 @@ impl ParquetReader {
         self.open.clear();
         self.reading.release(std::mem::take(&mut self.held));
         let mut held = 0u64;
-        for &(column, kind) in &self.columns {
+        for (column, kind) in &self.columns {
+            let (column, kind) = match kind {
+                Ok(kind) => (*column, *kind),
+                Err(problem) => {
+                    self.open.push(Box::new(Unread(problem.clone())));
+                    continue;
+                }
+            };
             let chunk = self.reader.metadata().row_group(group).column(column);
             let pages = check_compression(chunk.compression())
                 .and_then(|()| guard::check_column(&self.file, self.length, chunk))
@@ -208,27 +206,14 @@ pub(in crate::table) fn check_writable() -> Result<()> {
     Ok(())
 }
 
-/// The columns in the order they are meant: pandas stores the index last, but it is what names the
-/// rows. An index without a name that stands beside a proper key column is left-over row numbers.
+/// The columns in the order they are meant.
 fn column_order(reader: &SerializedFileReader<File>) -> Vec<usize> {
     let metadata = reader.metadata().file_metadata();
-    let schema = metadata.schema_descr();
-    let mut order: Vec<usize> = (0..schema.num_columns()).collect();
+    let names: Vec<&str> = metadata.schema_descr().columns().iter().map(|c| c.name()).collect();
     let pandas = (metadata.key_value_metadata().into_iter().flatten())
         .find(|entry| entry.key == "pandas")
-        .and_then(|entry| entry.value.as_deref())
-        .and_then(|json| serde_json::from_str::<serde_json::Value>(json).ok());
-    let index: Vec<&str> = pandas
-        .as_ref()
-        .and_then(|pandas| pandas.get("index_columns")?.as_array())
-        .map(|columns| columns.iter().filter_map(|column| column.as_str()).collect())
-        .unwrap_or_default();
-    let named_first = is_key_name(schema.column(0).name());
-    order.retain(|&c| !(named_first && schema.column(c).name() == UNNAMED_INDEX));
-    order.sort_by_key(|&c| {
-        index.iter().position(|&name| name == schema.column(c).name()).unwrap_or(index.len())
-    });
-    order
+        .and_then(|entry| entry.value.as_deref());
+    in_order_of_pandas(&names, pandas)
 }
 
 fn check_compression(compression: Compression) -> Result<(), String> {

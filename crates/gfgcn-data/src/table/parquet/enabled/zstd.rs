@@ -3,19 +3,14 @@
 //! The Parquet library could expand them with the C library only. It is told that the pages are not
 //! compressed, and what it hands on is expanded here.
 
+use crate::table::expand;
 use parquet::basic::Compression;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
-use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
-use std::io::Read;
 use std::sync::Arc;
-
-/// The window that every decoder should have, by the format; the compressor needs a larger one only at
-/// levels that are called ultra. What a page expands to is kept for as long as it is in the window.
-const WINDOW: usize = 8 << 20;
 
 /// The pages of a column, which expand to the given sizes.
 pub(super) fn pages(
@@ -89,26 +84,12 @@ impl Expanded {
 
 /// Bytes of which all but the first `plain` are compressed, as the `size` bytes that they stand for.
 fn expand(bytes: &[u8], plain: usize, size: usize) -> Result<Vec<u8>> {
-    let wrong = |problem: String| ParquetError::General(format!("Zstandard: {problem}"));
-    let Some((plain, mut rest)) = bytes.split_at_checked(plain).filter(|_| plain <= size) else {
-        return Err(wrong(format!("{plain} bytes of levels in a page of {}", bytes.len())));
+    let Some((plain, rest)) = bytes.split_at_checked(plain).filter(|_| plain <= size) else {
+        let problem = format!("{plain} bytes of levels in a page of {}", bytes.len());
+        return Err(ParquetError::General(problem));
     };
     let mut out = Vec::with_capacity(size);
     out.extend_from_slice(plain);
-    // One frame, as a rule; the format allows several. A page without values may have none.
-    while !rest.is_empty() && size > plain.len() {
-        let window = size.max(WINDOW) as u64;
-        let decoder = StreamingDecoder::new_with_max_window_size(&mut rest, window);
-        let decoder = decoder.map_err(|e| wrong(e.to_string()))?;
-        let left = (size - out.len()) as u64;
-        decoder.take(left + 1).read_to_end(&mut out).map_err(|e| wrong(e.to_string()))?;
-        if out.len() > size {
-            return Err(wrong(format!("a page expands to more than the {size} bytes it claims")));
-        }
-    }
-    if out.len() == size {
-        Ok(out)
-    } else {
-        Err(wrong(format!("a page of {size} bytes expands to {}", out.len())))
-    }
+    expand::zstd(rest, size, &mut out).map_err(ParquetError::General)?;
+    Ok(out)
 }

@@ -1,4 +1,7 @@
-//! What the fuzz target and the replay of its corpus both run.
+//! What the fuzz targets of typed tables and the replay of their corpora run.
+
+// Each target is a program of its own, and uses one of these.
+#![allow(dead_code)]
 
 mod written;
 
@@ -10,17 +13,27 @@ use tempfile::TempDir;
 /// The nodes of the other tables, called as in the seeds.
 const FEATURES: &str = "id,x\na,1\nb,2\nc,3\nd,4\ne,5\n0,0\n1,0\n2,0\n3,0\n4,0\n";
 
-/// Reads a Parquet file as each table of a dataset, the others being text.
+/// A Parquet file.
+pub(crate) fn parquet(input: &[u8]) {
+    run("table.parquet", input);
+}
+
+/// An Arrow file or stream.
+pub(crate) fn arrow(input: &[u8]) {
+    run("table.arrow", input);
+}
+
+/// Reads a file as each table of a dataset, the others being text.
 ///
 /// What is read must survive being written.
-pub(crate) fn run(input: &[u8]) {
+fn run(name: &str, input: &[u8]) {
     let folder = TempDir::new().expect("a folder");
     let file = |name: &str, content: &[u8]| {
         let path = folder.path().join(name);
         fs::write(&path, content).expect("a file");
         path
     };
-    let table = file("table.parquet", input);
+    let table = file(name, input);
     let features = file("features.csv", FEATURES.as_bytes());
     let edges = file("edges.csv", b"source,target\n");
     let plain = TableFiles::new(edges, features);
