@@ -347,6 +347,7 @@ fn size(folder: &Path, name: &str) -> usize {
 
 /// One test, because others would allocate beside it.
 #[test]
+#[expect(clippy::print_stdout, reason = "figures, for whoever asks with --nocapture")]
 fn readers_ask_for_what_they_take_and_give_up_where_it_is_not_there() {
     let folder = TempDir::new().unwrap();
     for (name, read) in readers(folder.path()) {

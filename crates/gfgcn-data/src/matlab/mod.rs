@@ -45,11 +45,14 @@ pub(crate) fn read(
     reading: &Reading,
 ) -> Result<Dataset> {
     let bytes = reading.read_file(path)?;
+    let length = bytes.len() as u64;
     let read = || {
         let known = [&GRAPHS[..], &GROUPS, &FEATURES, &LABELS, &[INFO]].concat();
         let is_wanted = |name: &str| known.contains(&name.to_lowercase().as_str());
         let variables = format::read(&bytes, is_wanted, reading)?;
-        Found::among(variables)?.dataset(name, bytes.len() as u64, directions, columns, reading)
+        drop(bytes);
+        reading.release(length);
+        Found::among(variables)?.dataset(name, length, directions, columns, reading)
     };
     read().map_err(|e| e.in_file(path))
 }
@@ -175,7 +178,13 @@ fn entries(variable: &Variable) -> Result<Box<dyn Iterator<Item = (u32, u32, f64
 }
 
 fn edges(variable: Variable, reading: &Reading) -> Result<EdgeList> {
-    let (mut ends, mut weights) = (Vec::new(), Vec::new());
+    let count = match &variable.values {
+        Values::Sparse { values, .. } => values.len(),
+        Values::Dense(values) => values.iter().filter(|value| **value != 0.0).count(),
+        Values::Other(_) => 0,
+    };
+    reading.hold(((size_of::<(u32, u32)>() + size_of::<f32>()) * count) as u64)?;
+    let (mut ends, mut weights) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for (row, column, value) in entries(&variable)? {
         let weight = value as f32;
         if !(weight.is_finite() && weight >= 0.0) {
@@ -184,7 +193,6 @@ fn edges(variable: Variable, reading: &Reading) -> Result<EdgeList> {
                 variable.name
             )));
         }
-        reading.grow(size_of::<(u32, u32)>() + size_of::<f32>())?;
         ends.push((row, column));
         weights.push(weight);
     }
