@@ -13,7 +13,7 @@ import sys
 import markdown
 
 ROOT = pathlib.Path(__file__).parents[1]
-PAGES = ["README.md", "docs/tutorial.md", "docs/own-data.md", "docs/any-graph.md", "docs/living.md", "docs/serve.md", "docs/gpu.md"]
+PAGES = ["README.md", "docs/tutorial.md", "docs/own-data.md", "docs/any-graph.md", "docs/living.md", "docs/serve.md", "docs/gpu.md", "docs/scale.md"]
 REFERENCE = "python-reference"
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:0;display:flex;color:#222}nav{padding:2em;min-width:12em}
 nav a{display:block;margin:.3em 0}main{max-width:50em;padding:2em;overflow-x:auto}pre{background:#f5f5f2;padding:.8em;overflow-x:auto}
