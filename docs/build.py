@@ -13,9 +13,7 @@ import sys
 import markdown
 
 ROOT = pathlib.Path(__file__).parents[1]
-ORDER = ["README.md"] + [f"docs/{page}.md" for page in ("tutorial", "own-data", "any-graph", "living", "scale", "serve", "gpu")]
-# A page that is not written yet has its place here.
-PAGES = [page for page in ORDER if (ROOT / page).exists()]
+PAGES = ["README.md"] + [f"docs/{page}.md" for page in ("tutorial", "own-data", "any-graph", "living", "scale", "serve", "gpu")]
 REFERENCE = "python-reference"
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:0;display:flex;color:#222}nav{padding:2em;min-width:12em}
 nav a{display:block;margin:.3em 0}main{max-width:50em;padding:2em;overflow-x:auto}pre{background:#f5f5f2;padding:.8em;overflow-x:auto}

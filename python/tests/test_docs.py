@@ -27,6 +27,7 @@ MODULES = [
     "gfgcn._on_graph",
     "gfgcn._regressor",
     "gfgcn._results",
+    "gfgcn._store",
     "gfgcn._tune",
     "gfgcn.datasets",
 ]
@@ -52,7 +53,7 @@ def test_everything_public_is_documented():
                     assert getattr(item, method).__doc__, f"{name}.{method}"
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/own-data.md", "README.md", "python/README.md"])
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/own-data.md", "docs/scale.md", "README.md", "python/README.md"])
 def test_pages(page, tmp_path, monkeypatch):
     """The code of a page, as one program, in a folder with the repository's examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

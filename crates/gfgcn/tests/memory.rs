@@ -16,6 +16,7 @@ use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::tune::Search;
 use gfgcn::{Classifier, Design, Error, Result, Ridge};
+use std::cell::RefCell;
 use synthetic::Recipe;
 
 /// What nobody counts: lists of splits, messages, queues of threads.
@@ -110,6 +111,7 @@ fn what_is_reserved_is_enough() {
 fn estimates_are_within_a_fifth_of_what_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::with_threads(2).unwrap();
+    let far = RefCell::new(Vec::new());
     let close = |what: &str, on_disk: bool, work: &dyn Fn(&Context) -> Result<()>| {
         let context = |bytes| {
             let context = Context::default().with_engine(engine.clone());
@@ -122,7 +124,9 @@ fn estimates_are_within_a_fifth_of_what_is_taken() {
         let (done, peak) = measured(|| work(&context(needed)));
         done.unwrap();
         let share = peak / needed as f64;
-        assert!((0.8..1.2).contains(&share), "{what}: {peak} bytes of {needed}");
+        if !(0.8..1.2).contains(&share) {
+            far.borrow_mut().push(format!("{what}: {peak} bytes of {needed}, {share:.2}"));
+        }
     };
     let dense = |nodes: usize, features: usize, classes: usize| {
         let recipe = Recipe {
@@ -160,6 +164,7 @@ fn estimates_are_within_a_fifth_of_what_is_taken() {
         ..Evaluation::default()
     };
     close("evaluate", false, &|context| evaluation.run(&many, context).map(drop));
+    assert!(far.borrow().is_empty(), "{:#?}", far.borrow());
 }
 
 /// Many training nodes with few features: no system is as large as the nodes are many.

@@ -404,8 +404,8 @@ impl<'d> Driver<'d> {
     }
 
     /// The same of scores.
-    fn score_layout(&self, channel: &LoweredChannel) -> Layout {
-        let (shape, columns) = (self.shape_of(channel, Side::Features), self.score_columns);
+    fn score_layout(&self, channel: &LoweredChannel, columns: usize) -> Layout {
+        let shape = self.shape_of(channel, Side::Features);
         let room = self.memory.saturating_sub(self.own_memory());
         narrowed(Layout::new::<f64>(self.nodes, columns), |layout| {
             shape.scores(columns, layout, self.on_disk) <= room
@@ -499,7 +499,7 @@ impl<'d> Driver<'d> {
                     let filters = std::slice::from_ref(&channel.series);
                     let shelf = self.shelf(channel, filters, own.as_slice(), context);
                     keys.extend(shelf.as_ref().map(|shelf| shelf.key.clone()));
-                    let (layout, rows) = (self.score_layout(channel), nodes.len());
+                    let (layout, rows) = (self.score_layout(channel, own.cols()), nodes.len());
                     let sink = Slabs::of_width(layout.width, rows, own.cols(), shelf);
                     let run = |source: &dyn Source<f64>| {
                         let (nodes, sink) = (&nodes, &sink);
@@ -554,7 +554,7 @@ impl<'d> Driver<'d> {
         let scores = |(channel, _): &(LoweredChannel, f64)| match self.score_columns {
             0 => 0,
             columns => {
-                let layout = self.score_layout(channel);
+                let layout = self.score_layout(channel, columns);
                 let shape = self.shape_of(channel, Side::Features);
                 shape.scores(columns, layout, self.on_disk)
             }

@@ -46,6 +46,8 @@ impl Driver<'_> {
         filters: &[Series],
         context: &Context,
     ) -> Result<Vec<Arc<dyn ResidentRows>>> {
+        let features = &self.inputs[group.input].rows;
+        features.ready(0..features.cols())?;
         let operation = self.operation(group, group.side == Side::Selectors, filters);
         session.filter(&operation, self.input(group), group.side, self.rows.named(), context)
     }
@@ -58,6 +60,8 @@ impl Driver<'_> {
         weights: &Matrix<f64>,
         context: &Context,
     ) -> Result<Matrix<f64>> {
+        let features = &self.inputs[channel.input].rows;
+        features.ready(0..features.cols())?;
         let operation = self.operation(channel, false, std::slice::from_ref(&channel.series));
         session.scores(&operation, self.input(channel), weights, context)
     }
