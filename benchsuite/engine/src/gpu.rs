@@ -164,47 +164,36 @@ pub(crate) fn fit(data: &Path, depth: usize) -> Result<()> {
     let gpu = Arc::new(Cuda::open(0)?);
     let opened = start.elapsed();
     let context = Context::default().with_placement(Placement::on(gpu.clone()));
-    let timed = |work: &dyn Fn() -> Result<()>| -> Result<f64> {
-        let start = Instant::now();
-        work()?;
-        Ok(start.elapsed().as_secs_f64())
-    };
     let rows = || Rows::of(split.train().to_vec(), data.nodes());
-    let plan = timed(&|| {
-        Driver::new(&data, &[filter.into()], rows(), 0)?;
-        Ok(())
-    })?;
+    let plan = timed(|| Ok(Driver::new(&data, &[filter.into()], rows(), 0)?))?;
     let driver = Driver::new(&data, &[filter.into()], rows(), 0)?;
     let filtered = || {
         let filter = |context: &Context| Ok(driver.run_where_it_is(0..1, context)?.remove(0));
         context.place(Work::default(), filter)
     };
-    let sent = timed(&|| Ok(drop(filtered()?)))?;
-    let again = timed(&|| Ok(drop(filtered()?)))?;
+    let sent = timed(|| Ok(filtered()?))?;
+    let again = timed(|| Ok(filtered()?))?;
     let rows = filtered()?;
     let channels = rows.resident().context("rows on the GPU")?;
     let positions: Vec<usize> = (0..rows.rows()).collect();
     let targets = one_hot(&data, split.train());
     let gathered = Gathered { channels, positions: &positions, shares: None, roots: None };
     let system = || gpu.system(SystemInputs::Resident(gathered), &targets, &context);
-    let built = timed(&|| Ok(drop(system()?)))?;
+    let built = timed(|| Ok(system()?))?;
     let system = system()?;
     let scale = system.diagonal().iter().sum::<f64>() / rows.rows() as f64;
     let penalties = penalty_grid(scale);
-    let left_out = timed(&|| {
+    let left_out = timed(|| {
         for two in penalties.chunks(2) {
             system.left_out(two, &context)?;
         }
         Ok(())
     })?;
     drop(system);
-    let fit = |context: &Context| -> Result<()> {
-        Classifier::new(filter).fit(&data, &split, context)?;
-        Ok(())
-    };
-    let cold = timed(&|| fit(&context))?;
-    let hashed = timed(&|| Ok(drop(data.clone().map_features(|x| x).fingerprint())))?;
-    let warm = timed(&|| fit(&context))?;
+    let fit = || Ok(Classifier::new(filter).fit(&data, &split, &context)?);
+    let cold = timed(fit)?;
+    let hashed = timed(|| Ok(data.clone().map_features(|x| x).fingerprint()))?;
+    let warm = timed(fit)?;
     print(json!({
         "task": "fit",
         "device": gpu.name(),
@@ -224,6 +213,12 @@ fn one_hot(data: &Dataset, nodes: &[usize]) -> Matrix<f64> {
     let labels: &Labels = data.labels();
     let classes = data.targets().names().len();
     Matrix::from_fn(nodes.len(), classes, |i, c| f64::from(labels.get(nodes[i]) == Some(c as u32)))
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<f64> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed().as_secs_f64())
 }
 
 fn best(times: usize, mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
