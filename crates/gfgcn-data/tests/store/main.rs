@@ -28,7 +28,7 @@ fn full() -> Dataset {
     let graph = graph.with_relations(relations).unwrap();
     let value = |i: usize, j: usize| ((i * 13 + j * 5) % 17) as f32 / 3.0 - 2.0;
     let features = Features::dense(Matrix::from_fn(NODES, 37, value)).unwrap();
-    let class = |node: usize| (node % 3 != 0).then(|| ["ä", "b;c", ""][node % 4 % 3]);
+    let class = |node: usize| (!node.is_multiple_of(3)).then(|| ["ä", "b;c", ""][node % 4 % 3]);
     let labels = Labels::from_names(&(0..NODES).map(class).collect::<Vec<_>>());
     let split = |k: usize| Split::new(NODES, vec![k, 7], vec![3], vec![20, 9]).unwrap();
     Dataset::new("full", graph, features, labels)
@@ -45,9 +45,10 @@ fn full() -> Dataset {
 /// Every kind of targets, with and without features.
 fn varied() -> Vec<Dataset> {
     let full = full();
-    let set = |node: usize| (node % 5 != 0).then(|| vec!["x"; node % 2]);
+    let set = |node: usize| (!node.is_multiple_of(5)).then(|| vec!["x"; node % 2]);
     let sets = LabelSets::from_names(&(0..NODES).map(set).collect::<Vec<_>>());
-    let value = |i: usize, j: usize| if i % 4 == 0 { f64::NAN } else { (i * j) as f64 - 0.1 };
+    let value =
+        |i: usize, j: usize| if i.is_multiple_of(4) { f64::NAN } else { (i * j) as f64 - 0.1 };
     let values = Matrix::from_fn(NODES, 2, value);
     let values = Values::new(vec!["height".into(), "größe".into()], values).unwrap();
     let plain = Graph::from_edges(NODES, &[(0, 1), (4, 9)], None).unwrap().0;
