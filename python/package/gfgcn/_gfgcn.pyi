@@ -7,22 +7,27 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Dataset",
+    "DeviceArray",
     "Model",
     "StoreWriter",
     "__version__",
     "audit",
     "check",
     "command_line",
+    "devices",
+    "edge_columns",
     "evaluate",
     "explain",
     "filter",
     "fit",
     "forget",
     "influence",
-    "edge_columns",
     "is_id_name",
+    "look_for_libraries",
     "search",
+    "settled",
     "smoothed_sets",
+    "trouble_with_gpu",
     "update",
 ]
 

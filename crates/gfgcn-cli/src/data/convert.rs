@@ -62,8 +62,10 @@ impl FromStr for Written {
             "store" => Ok(Written::Store),
             _ => match text.parse() {
                 Ok(OutputFormat::Npz) => Ok(Written::Archive),
-                Ok(OutputFormat::Table { format, .. }) => Ok(Written::Tables(format)),
-                Err(_) => Err(Error::parameter("format", text, "csv, tsv, parquet, npz or store")),
+                Ok(OutputFormat::Table { format, .. }) if format != TableFormat::Json => {
+                    Ok(Written::Tables(format))
+                }
+                _ => Err(Error::parameter("format", text, "csv, tsv, parquet, npz or store")),
             },
         }
     }

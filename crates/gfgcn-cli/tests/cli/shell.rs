@@ -94,8 +94,8 @@ fn tables_are_written_in_every_format() {
         std::fs::read(sandbox.path("folder.npz")).unwrap()
     );
     for (wrong, status, part) in [
-        ("data convert folder other.npz --format csv", 3, "--format asks for tables"),
-        ("data convert folder other --format json", 2, "csv, tsv or parquet"),
+        ("data convert folder other.npz --format csv", 3, "--format asks for a folder"),
+        ("data convert folder other --format json", 2, "csv, tsv, parquet, npz or store"),
     ] {
         let refused = sandbox.run(wrong);
         assert_eq!(refused.status, Some(status), "{}", refused.stderr);
