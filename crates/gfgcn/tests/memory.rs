@@ -4,7 +4,7 @@ mod counting;
 mod synthetic;
 
 use counting::measured;
-use gfgcn::context::{Context, Engine, Memory, Scratch};
+use gfgcn::context::{Context, Engine, Memory};
 use gfgcn::data::{Dataset, LabelSets, Values};
 use gfgcn::evaluation::Evaluation;
 use gfgcn::filter::Filter;
@@ -16,7 +16,6 @@ use gfgcn::ridge::Selection;
 use gfgcn::split::{Ratio, Split};
 use gfgcn::tune::Search;
 use gfgcn::{Classifier, Design, Error, Result, Ridge};
-use std::cell::RefCell;
 use synthetic::Recipe;
 
 /// What nobody counts: lists of splits, messages, queues of threads.
@@ -50,7 +49,6 @@ fn ridge(kernel: &str, selection: Selection, intercept: bool) -> Ridge {
 /// One test, so that no other one takes memory at the same time.
 #[test]
 fn what_is_reserved_is_enough() {
-    estimates_are_within_a_fifth_of_what_is_taken();
     ids_that_are_taken_for_labels_are_asked_about();
     every_target_and_metric_is_counted();
     many_nodes_with_few_features_take_little();
@@ -104,67 +102,6 @@ fn what_is_reserved_is_enough() {
             });
         }
     }
-}
-
-/// Where it is much, what is reserved is what is taken, within a fifth: few and many features, few and many labels, out of
-/// core, a search, an evaluation.
-fn estimates_are_within_a_fifth_of_what_is_taken() {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = Engine::with_threads(2).unwrap();
-    let far = RefCell::new(Vec::new());
-    let close = |what: &str, on_disk: bool, work: &dyn Fn(&Context) -> Result<()>| {
-        let context = |bytes| {
-            let context = Context::default().with_engine(engine.clone());
-            let context = context.with_memory(Memory::limited(bytes));
-            let scratch = Scratch::at(&folder.path().join(what), what);
-            if on_disk { context.with_scratch(scratch) } else { context }
-        };
-        let refused = work(&context(0));
-        let Err(Error::Memory { needed, .. }) = refused else { panic!("{what}: {refused:?}") };
-        let (done, peak) = measured(|| work(&context(needed)));
-        done.unwrap();
-        let share = peak / needed as f64;
-        if !(0.8..1.2).contains(&share) {
-            far.borrow_mut().push(format!("{what}: {peak} bytes of {needed}, {share:.2}"));
-        }
-    };
-    let dense = |nodes: usize, features: usize, classes: usize| {
-        let recipe = Recipe {
-            nodes,
-            features,
-            classes,
-            weighted: false,
-            sparse: false,
-            directed: false,
-            seed: 2,
-        };
-        recipe.make()
-    };
-    let design = Design::from(Filter::sgc(4).unwrap());
-    let fit = |data: &Dataset, ratio: &str, context: &Context| {
-        let split = Split::stratified(data.labels(), ratio.parse::<Ratio>()?, 0)?;
-        Classifier::new(design.clone()).fit(data, &split, context).map(drop)
-    };
-    let (few, many) = (dense(60_000, 12, 3), dense(12_000, 500, 3));
-    close("few features", false, &|context| fit(&few, "1:0:1", context));
-    close("many features", false, &|context| fit(&many, "1:0:1", context));
-    let labels = dense(20_000, 40, 300);
-    close("many labels", false, &|context| fit(&labels, "1:0:1", context));
-    close("out of core", true, &|context| fit(&few, "1:0:30", context));
-    let split = Split::stratified(few.labels(), "1:0:30".parse::<Ratio>().unwrap(), 0).unwrap();
-    let model = Classifier::new(design.clone()).fit(&few, &split, &Context::default()).unwrap();
-    close("predict, out of core", true, &|context| model.predict(&few, context).map(drop));
-    close("predict", false, &|context| model.predict(&few, context).map(drop));
-    let search = Search::default();
-    let split = Split::stratified(many.labels(), "1:0:4".parse::<Ratio>().unwrap(), 0).unwrap();
-    close("tune", false, &|context| search.run(&many, &split, context).map(drop));
-    let evaluation = Evaluation {
-        designs: vec![design.clone()],
-        splits: vec![split; 3],
-        ..Evaluation::default()
-    };
-    close("evaluate", false, &|context| evaluation.run(&many, context).map(drop));
-    assert!(far.borrow().is_empty(), "{:#?}", far.borrow());
 }
 
 /// Many training nodes with few features: no system is as large as the nodes are many.
