@@ -361,7 +361,8 @@ fn readers_ask_for_what_they_take_and_give_up_where_it_is_not_there() {
         assert!(peak <= 2 * data + SLACK, "{name}: {peak} bytes for {data} of data");
 
         // The least that is enough.
-        let (mut too_little, mut enough) = (0, 1 << 32);
+        let (mut too_little, mut enough) = (0, 6 * peak + 2 * SLACK);
+        assert!(read(&limited(enough)).is_ok(), "{name}: took {peak}, and {enough} are not enough");
         while enough - too_little > 64 << 10 {
             let limit = (too_little + enough) / 2;
             match read(&limited(limit)) {

@@ -106,7 +106,9 @@ impl<'r> GraphDocument<'r> {
         records.finish_row(reading)
     }
 
-    fn dataset(self, name: &str, directions: Directions, columns: &Columns) -> Result<Dataset> {
+    fn dataset(mut self, name: &str, directions: Directions, columns: &Columns) -> Result<Dataset> {
+        self.nodes.shrink();
+        self.edges.shrink();
         if self.nodes.len() == 0 {
             return Err(Error::Data("has no nodes".into()).in_file(self.nodes.path()));
         }

@@ -57,10 +57,12 @@ pub(super) fn read(
             None => listed.edges.build(ids.len(), directed, reading).map_err(of_files),
             Some(kinds) => {
                 reading.hold(listed.edges.memory()).map_err(of_files)?;
+                let edges = std::mem::take(&mut listed.edges);
                 let of_kind = |(kind, name): (usize, String)| {
-                    (name, listed.edges.select(|edge| usize::from(kinds.of_edge[edge]) == kind))
+                    (name, edges.select(|edge| usize::from(kinds.of_edge[edge]) == kind))
                 };
                 let parts = kinds.names.into_iter().enumerate().map(of_kind).collect();
+                drop((edges, kinds.of_edge));
                 join(parts, ids.len(), directed, reading).map_err(|e| e.in_file(source.path()))
             }
         },
@@ -127,6 +129,7 @@ fn join(
 ) -> Result<(Graph, Repairs)> {
     let names: Vec<String> = parts.iter().map(|(name, _)| name.clone()).collect();
     let mut all = EdgeList::default();
+    all.ends.reserve_exact(parts.iter().map(|(_, part)| part.ends.len()).sum());
     reading.hold(parts.iter().map(|(_, part)| part.memory()).sum())?;
     let (mut repairs, mut edges) = (Repairs::default(), 0);
     let mut relations = Vec::with_capacity(parts.len());

@@ -125,6 +125,13 @@ struct Element<'b> {
     next: usize,
 }
 
+impl Element<'_> {
+    /// How many numbers it holds.
+    fn count(&self) -> Result<usize> {
+        Ok(self.data.len() / width(self.kind)?)
+    }
+}
+
 impl<'b> Elements<'b> {
     fn number(&self, at: usize) -> Option<u32> {
         let bytes: [u8; 4] = self.bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
@@ -221,38 +228,48 @@ fn sparse(
     let places = parts.element(at, true)?;
     let begins = parts.element(places.next, true)?;
     let values = parts.element(begins.next, true)?;
-    reading.hold(2 * (places.data.len() + 2 * begins.data.len()) as u64)?;
+    reading.hold(4 * begins.data.len() as u64)?;
     let begins = integers(&begins, parts.big_endian)?;
-    let places = integers(&places, parts.big_endian)?;
-    let values = numbers(&values, parts.big_endian, reading)?;
     if begins.len() != columns + 1 || begins.first() != Some(&0) || !begins.is_sorted() {
         return wrong(format!(
             "the beginnings of its {columns} columns are no increasing list from 0"
         ));
     }
     let entries = begins[columns] as usize;
-    if entries > places.len() || entries > values.len() {
-        let there = places.len().min(values.len());
+    let there = places.count()?.min(values.count()?);
+    if entries > there {
         return wrong(format!("claims {entries} entries, but has {there}"));
     }
-    if let Some(place) = places[..entries].iter().find(|&&place| place < 0 || place >= rows as i64)
-    {
-        return wrong(format!("has an entry in row {place}, but {rows} rows"));
+    reading.hold((size_of::<u32>() * entries) as u64)?;
+    let mut of_entries = Vec::with_capacity(entries);
+    for place in whole(&places, parts.big_endian)?.take(entries) {
+        let place = place?;
+        if place < 0 || place >= rows as i64 {
+            return wrong(format!("has an entry in row {place}, but {rows} rows"));
+        }
+        of_entries.push(place as u32);
     }
-    let rows = places[..entries].iter().map(|&place| place as u32).collect();
     let begins = begins.into_iter().map(|begin| begin as usize).collect();
-    let mut values = values;
+    let mut values = numbers(&values, parts.big_endian, reading)?;
     values.truncate(entries);
-    Ok(Values::Sparse { rows, begins, values })
+    Ok(Values::Sparse { rows: of_entries, begins, values })
 }
 
 fn integers(element: &Element, big_endian: bool) -> Result<Vec<i64>> {
-    let size = width(element.kind)?;
-    let each = |bytes: &[u8]| match value(element.kind, bytes, big_endian) {
+    whole(element, big_endian)?.collect()
+}
+
+/// The numbers of an element, which have no fraction.
+fn whole<'b>(
+    element: &Element<'b>,
+    big_endian: bool,
+) -> Result<impl Iterator<Item = Result<i64>> + use<'b>> {
+    let (kind, size) = (element.kind, width(element.kind)?);
+    let each = move |bytes: &[u8]| match value(kind, bytes, big_endian) {
         value if value.fract() == 0.0 && value.abs() < 9e15 => Ok(value as i64),
         value => Err(Error::Format(format!("has the number {value} where a whole one is needed"))),
     };
-    element.data.chunks_exact(size).map(each).collect()
+    Ok(element.data.chunks_exact(size).map(each))
 }
 
 fn numbers(element: &Element, big_endian: bool, reading: &Reading) -> Result<Vec<f64>> {

@@ -119,13 +119,13 @@ impl Table {
             FileFormat::Text { separator } => separator,
             FileFormat::Parquet => {
                 let reader = ParquetReader::open(path, reading)?;
-                let names = reader.names();
+                let names = names::checked(reader.names()).map_err(|e| e.in_file(path))?;
                 let index = index_of(&names);
                 return Ok(open(Rows::Parquet(reader), Some(names), index, false));
             }
             FileFormat::Arrow => {
                 let reader = ArrowReader::open(path, reading)?;
-                let names = reader.names();
+                let names = names::checked(reader.names()).map_err(|e| e.in_file(path))?;
                 let index = index_of(&names);
                 return Ok(open(Rows::Arrow(reader), Some(names), index, false));
             }

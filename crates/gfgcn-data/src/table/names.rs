@@ -1,5 +1,7 @@
 //! The column names that are understood, whatever their case and punctuation.
 
+use gfgcn::{Error, Result};
+
 const IDS: [&str; 7] = ["id", "ids", "node", "name", "nodename", "vertex", "index"];
 const SOURCES: [&str; 10] =
     ["source", "src", "from", "u", "node1", "id1", "n1", "head", "start", "citing"];
@@ -118,6 +120,14 @@ pub(crate) fn are_long_features<S: AsRef<str>>(names: &[S]) -> bool {
 /// Whether a first column of this name says which row is whose.
 fn is_key_name(name: &str) -> bool {
     is_id(name) || is_source(name)
+}
+
+/// The names of the columns of a typed table, which may be anything but what text cannot hold.
+pub(super) fn checked(names: Vec<String>) -> Result<Vec<String>> {
+    match names.iter().find(|name| name.contains('\0')) {
+        Some(name) => Err(Error::Format(format!("a column is called {name:?}, with a NUL in it"))),
+        None => Ok(names),
+    }
 }
 
 /// How pandas calls an index that has no name.

@@ -200,6 +200,11 @@ impl Records {
         reading.grow(1)
     }
 
+    /// Gives back what was kept for more rows.
+    pub(crate) fn shrink(&mut self) {
+        self.cells.shrink_to_fit();
+    }
+
     /// An error in the row that is being put together.
     pub(crate) fn error(&self, problem: String) -> Error {
         let place = Place::Item(self.what, self.len() as u64 + 1);
