@@ -398,18 +398,43 @@ impl<'d> Driver<'d> {
     /// How the columns of a group are cut: as widely as there is memory for.
     fn layout(&self, group: &LoweredChannel, side: Side, filters: &[Series]) -> Layout {
         let shape = self.shape_of(group, side);
-        let results = filters.len() as u64 * self.result(group, side);
-        let room = self.memory.saturating_sub(self.own_memory() + results);
+        let results = (filters.len() as u64 * self.result(group, side)).max(self.largest_result());
+        let beside = self.own_memory() + results + self.least_scores();
+        let room = self.memory.saturating_sub(beside);
         narrowed(shape.layout(side), |layout| shape.cost(side, filters, layout).memory <= room)
     }
 
-    /// The same of scores.
+    /// The same of scores, beside filtered rows.
     fn score_layout(&self, channel: &LoweredChannel, columns: usize) -> Layout {
+        self.score_layout_within(channel, columns, self.memory.saturating_sub(self.cost(0).memory))
+    }
+
+    fn score_layout_within(&self, channel: &LoweredChannel, columns: usize, room: u64) -> Layout {
         let shape = self.shape_of(channel, Side::Features);
-        let room = self.memory.saturating_sub(self.own_memory());
         narrowed(Layout::new::<f64>(self.nodes, columns), |layout| {
             shape.scores(columns, layout, self.on_disk) <= room
         })
+    }
+
+    /// Bytes that the scores of a channel take at least: what filtering leaves for them.
+    fn least_scores(&self) -> u64 {
+        let scores = |(channel, _): &(LoweredChannel, f64)| match self.score_columns {
+            0 => 0,
+            columns => {
+                let layout = self.score_layout_within(channel, columns, 0);
+                let shape = self.shape_of(channel, Side::Features);
+                shape.scores(columns, layout, self.on_disk)
+            }
+        };
+        self.designs.iter().flatten().map(scores).max().unwrap_or(0)
+    }
+
+    /// Bytes of the filtered rows of a design, at most.
+    fn largest_result(&self) -> u64 {
+        let of_design = |design: &Vec<(LoweredChannel, f64)>| {
+            design.iter().map(|(channel, _)| self.result(channel, channel.side)).sum()
+        };
+        self.designs.iter().map(of_design).max().unwrap_or(0)
     }
 
     /// Bytes of the filtered rows of a channel.
