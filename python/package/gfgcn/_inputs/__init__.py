@@ -178,7 +178,7 @@ def check(given: Given, kind: str = "classes", hints: bool = False) -> Checked:
         nodes, columns = given.adjacency.shape
         table = Features(None, nodes, columns, given.feature_names)
         known = targets(given, kind, table.rows, None)
-        return Checked(graph, table, known, given.train, False, given.engine)
+        return Checked(graph, table, known, given.train, False, engine=given.engine)
     names = None
     if is_edge_frame(given.adjacency):
         X, names = row_names(given.X)
@@ -191,7 +191,7 @@ def check(given: Given, kind: str = "classes", hints: bool = False) -> Checked:
     else:
         table = no_features(_count(graph, given))
     known = targets(given, kind, table.rows, graph.nodes)
-    return Checked(graph, table, known, given.train, hints and given.directed is None, given.like)
+    return Checked(graph, table, known, given.train, hints and given.directed is None, like=given.like)
 
 
 def _count(graph: Edges, given: Given) -> int:
