@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gfgcn import GraphFilter, _inputs
+from gfgcn._settings import Workers
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted as Linux does")
 
@@ -258,7 +259,7 @@ def test_lent_features_are_not_resized(view):
     """Not even by those who say that they know better."""
     owner = np.ones((50, 4), dtype=np.float32)
     X = owner[10:] if view else owner
-    data = _inputs.check(_inputs.unpack(X, None, None)).dataset(1)
+    data = _inputs.check(_inputs.unpack(X, None, None)).dataset(Workers.of(1, "cpu"))
     with pytest.raises(ValueError, match="cannot resize"):
         owner.resize((1000, 1000), refcheck=False)
     assert np.array_equal(data.features(), X)

@@ -160,64 +160,57 @@ pub(crate) fn fit(data: &Path, depth: usize) -> Result<()> {
     let data = read(data)?;
     let split = Split::all_labelled(data.labels())?;
     let filter = Filter::sgc(depth)?;
-    let start = Instant::now();
-    let gpu = Arc::new(Cuda::open(0)?);
-    let opened = start.elapsed();
+    let (gpu, opened) = timed(|| Ok(Arc::new(Cuda::open(0)?)))?;
     let context = Context::default().with_placement(Placement::on(gpu.clone()));
-    let timed = |work: &dyn Fn() -> Result<()>| -> Result<f64> {
-        let start = Instant::now();
-        work()?;
-        Ok(start.elapsed().as_secs_f64())
-    };
     let rows = || Rows::of(split.train().to_vec(), data.nodes());
-    let plan = timed(&|| {
-        Driver::new(&data, &[filter.into()], rows(), 0)?;
-        Ok(())
-    })?;
-    let driver = Driver::new(&data, &[filter.into()], rows(), 0)?;
+    let (driver, plan) = timed(|| Ok(Driver::new(&data, &[filter.into()], rows(), 0)?))?;
     let filtered = || {
         let filter = |context: &Context| Ok(driver.run_where_it_is(0..1, context)?.remove(0));
-        context.place(Work::default(), filter)
+        Ok(context.place(Work::default(), filter)?)
     };
-    let sent = timed(&|| Ok(drop(filtered()?)))?;
-    let again = timed(&|| Ok(drop(filtered()?)))?;
-    let rows = filtered()?;
+    let (_, sent) = timed(filtered)?;
+    let (rows, again) = timed(filtered)?;
     let channels = rows.resident().context("rows on the GPU")?;
     let positions: Vec<usize> = (0..rows.rows()).collect();
     let targets = one_hot(&data, split.train());
     let gathered = Gathered { channels, positions: &positions, shares: None, roots: None };
-    let system = || gpu.system(SystemInputs::Resident(gathered), &targets, &context);
-    let built = timed(&|| Ok(drop(system()?)))?;
-    let system = system()?;
+    let (system, built) =
+        timed(|| Ok(gpu.system(SystemInputs::Resident(gathered), &targets, &context)?))?;
     let scale = system.diagonal().iter().sum::<f64>() / rows.rows() as f64;
     let penalties = penalty_grid(scale);
-    let left_out = timed(&|| {
+    let ((), left_out) = timed(|| {
         for two in penalties.chunks(2) {
             system.left_out(two, &context)?;
         }
         Ok(())
     })?;
     drop(system);
-    let fit = |context: &Context| -> Result<()> {
-        Classifier::new(filter).fit(&data, &split, context)?;
-        Ok(())
-    };
-    let cold = timed(&|| fit(&context))?;
-    let hashed = timed(&|| Ok(drop(data.clone().map_features(|x| x).fingerprint())))?;
-    let warm = timed(&|| fit(&context))?;
+    let unknown = data.clone().map_features(|features| features);
+    let (_, hashed) = timed(|| Ok(unknown.fingerprint()))?;
+    drop(unknown);
+    let fit = || Ok(Classifier::new(filter).fit(&data, &split, &context)?);
+    let (_, first) = timed(fit)?;
+    let (_, known) = timed(fit)?;
     print(json!({
         "task": "fit",
         "device": gpu.name(),
-        "open_seconds": opened.as_secs_f64(),
+        "open_seconds": opened,
         "plan_seconds": plan,
         "send_and_filter_seconds": sent,
         "filter_seconds": again,
         "system_seconds": built,
         "left_out_seconds": left_out,
         "fingerprint_seconds": hashed,
-        "fit_seconds": cold,
-        "fit_of_known_data_seconds": warm,
+        "fit_seconds": first,
+        "fit_of_known_data_seconds": known,
     }))
+}
+
+/// What comes of some work, and the seconds that it took.
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let start = Instant::now();
+    let outcome = work()?;
+    Ok((outcome, start.elapsed().as_secs_f64()))
 }
 
 fn one_hot(data: &Dataset, nodes: &[usize]) -> Matrix<f64> {

@@ -253,7 +253,7 @@ mod tests {
         let packages = environment.join("lib/python3.12/site-packages");
         let wheel = packages.join("nvidia/cublas/lib");
         fs::create_dir_all(&wheel).unwrap();
-        assert_eq!(packages_of(&environment), [packages.clone()]);
+        assert_eq!(packages_of(&environment), std::slice::from_ref(&packages));
         assert!(wheels_in(&packages).contains(&wheel));
         look_for_libraries_in([packages]);
         assert!(folders().contains(&wheel));

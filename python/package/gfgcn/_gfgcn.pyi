@@ -7,19 +7,24 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Dataset",
+    "DeviceArray",
     "Model",
     "__version__",
     "audit",
     "check",
     "command_line",
+    "devices",
     "evaluate",
     "explain",
     "filter",
     "fit",
     "forget",
     "influence",
+    "look_for_libraries",
     "search",
+    "settled",
     "smoothed_sets",
+    "trouble_with_gpu",
     "update",
 ]
 

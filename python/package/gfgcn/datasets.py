@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._gfgcn import Dataset as _Dataset
+from ._settings import Workers
 from ._types import Array
 
 
@@ -71,7 +72,7 @@ class Dataset:
         kind = "values" if self.y.dtype.kind == "f" else "classes"
         given = _inputs.unpack(self, None, None)
         given.train = given.validation = None
-        data = _inputs.check(given, kind).dataset(0)
+        data = _inputs.check(given, kind).dataset(Workers.of(None, "cpu"))
         masks = (self.train_mask, self.val_mask, self.test_mask)
         split = None
         if self.train_mask is not None:
