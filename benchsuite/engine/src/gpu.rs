@@ -7,7 +7,9 @@ use anyhow::{Context as _, Result};
 use gfgcn::Classifier;
 use gfgcn::context::{Context, Placement, Work};
 use gfgcn::data::{Dataset, Labels};
-use gfgcn::device::{Device, DeviceInput, Gathered, Operation, ResidentRows, Sums, SystemInputs};
+use gfgcn::device::{
+    Device, DeviceInput, Gathered, LeftOutParts, Operation, ResidentRows, Sums, SystemInputs,
+};
 use gfgcn::driver::{Driver, Rows, Side};
 use gfgcn::features::Features;
 use gfgcn::filter::{Basis, Filter};
@@ -26,6 +28,9 @@ use std::time::Instant;
 const COMPARED: usize = 1000;
 /// Products that are timed together.
 const PRODUCTS: usize = 20;
+
+/// Nodes whose left-out predictions are fetched at a time.
+const BLOCK: usize = 1 << 14;
 
 /// The arrays of W = D̃⁻¹ (A + I).
 struct Walk {
@@ -128,7 +133,7 @@ pub(crate) fn ridge(data: &Path, folder: &Path) -> Result<()> {
             Gathered { channels: &channels, positions: &positions, shares: None, roots: None };
         gpu.system(SystemInputs::Resident(rows), &targets, &context)
     };
-    let scale = system()?.diagonal().iter().sum::<f64>() / fetched.rows() as f64;
+    let scale = system()?.diagonal()?.iter().sum::<f64>() / fetched.rows() as f64;
     let (xi, penalties) = (1e-3 * scale, penalty_grid(scale));
     let weights = system()?.solve(&[xi], &context)?.remove(0).context("a solution")?;
     let given = best(200, || {
@@ -136,9 +141,10 @@ pub(crate) fn ridge(data: &Path, folder: &Path) -> Result<()> {
         system()?.solve(&[xi], &context)?;
         Ok(start.elapsed().as_secs_f64())
     })?;
+    let mut parts = LeftOutParts::default();
     let leave_one_out = best(50, || {
         let start = Instant::now();
-        system()?.left_out(&penalties, &context)?;
+        system()?.left_out(&penalties, &context)?.fetch(0..fetched.rows(), &mut parts, &context)?;
         Ok(start.elapsed().as_secs_f64())
     })?;
     print(json!({
@@ -181,11 +187,13 @@ pub(crate) fn fit(data: &Path, depth: usize) -> Result<()> {
     let system = || gpu.system(SystemInputs::Resident(gathered), &targets, &context);
     let built = timed(|| Ok(system()?))?;
     let system = system()?;
-    let scale = system.diagonal().iter().sum::<f64>() / rows.rows() as f64;
+    let scale = system.diagonal()?.iter().sum::<f64>() / rows.rows() as f64;
     let penalties = penalty_grid(scale);
     let left_out = timed(|| {
-        for two in penalties.chunks(2) {
-            system.left_out(two, &context)?;
+        let (fits, mut parts) = (system.left_out(&penalties, &context)?, LeftOutParts::default());
+        for first in (0..rows.rows()).step_by(BLOCK) {
+            let block = first..rows.rows().min(first + BLOCK);
+            fits.fetch(block, &mut parts, &context)?;
         }
         Ok(())
     })?;

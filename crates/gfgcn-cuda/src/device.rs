@@ -1,11 +1,10 @@
 //! A GPU: opened once, with its kernels, its lanes and its memory.
 
 use crate::lanes::{Held, Lane, Lanes};
-use crate::library::{check_there, explained, explained_cublas, failure, load};
+use crate::library::{check_there, explained, failure, load};
 use crate::pool;
 use crate::session::CudaSession;
 use crate::system::CudaSystem;
-use cudarc::cublas::CudaBlas;
 use cudarc::driver::{CudaContext, CudaFunction, result, sys};
 use cudarc::nvrtc::Ptx;
 use gfgcn::context::Context;
@@ -93,15 +92,12 @@ impl Cuda {
                 functions.insert(kernel.to_owned(), function);
             }
         }
-        let lane = |_| {
-            let stream = context.new_stream().map_err(failed)?;
-            let blas = CudaBlas::new(stream.clone());
-            let free = || context.mem_get_info().ok().map(|(free, _)| free);
-            let blas = blas.map_err(|error| failure(&name, explained_cublas(&error, free())))?;
-            Ok(Lane::new(stream, blas))
-        };
+        let lane = |_| Ok(Lane::new(context.new_stream().map_err(failed)?));
         let lanes = Lanes::new((0..LANES).map(lane).collect::<Result<Vec<Lane>>>()?);
-        Ok(Cuda(Arc::new(Gpu { name, context, functions, lanes, limit })))
+        let gpu = Arc::new(Gpu { name, context, functions, lanes, limit });
+        // A GPU without memory for cuBLAS says so now.
+        gpu.lane()?.blas()?;
+        Ok(Cuda(gpu))
     }
 
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {

@@ -29,6 +29,7 @@ pub(crate) struct Equations {
 }
 
 /// The Cholesky factors of S + ξI for some penalties.
+#[derive(Debug)]
 pub(crate) struct Factors {
     /// L below the diagonal; right sides behind it, as rows, which are forward substituted.
     pub(crate) lower: CudaSlice<f64>,

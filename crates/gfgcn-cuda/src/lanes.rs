@@ -2,11 +2,12 @@
 
 use crate::arguments::{Argument, address};
 use crate::device::Gpu;
+use crate::library::{explained_cublas, failure};
 use crate::transfer::{Staging, is_large};
 use cudarc::cublas::CudaBlas;
-use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits, result};
+use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits, result};
 use gfgcn::Result;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -42,14 +43,15 @@ impl Lanes {
 /// A queue of work that one thread at a time fills.
 pub(crate) struct Lane {
     pub(crate) stream: Arc<CudaStream>,
-    pub(crate) blas: CudaBlas,
+    /// Made for the first product: each takes its time, and a small piece of work needs one lane only.
+    blas: OnceCell<CudaBlas>,
     /// Made for the first large copy.
     staging: RefCell<Option<Staging>>,
 }
 
 impl Lane {
-    pub(crate) fn new(stream: Arc<CudaStream>, blas: CudaBlas) -> Self {
-        Lane { stream, blas, staging: RefCell::default() }
+    pub(crate) fn new(stream: Arc<CudaStream>) -> Self {
+        Lane { stream, blas: OnceCell::new(), staging: RefCell::default() }
     }
 }
 
@@ -62,8 +64,8 @@ pub(crate) struct Held {
 impl Drop for Held {
     fn drop(&mut self) {
         // Where work failed in the middle, some of it may still be under way, with memory that is about to be freed.
-        let _ = self.finish();
         if let Some(lane) = self.lane.take() {
+            let _ = lane.stream.synchronize();
             self.device.lanes().give_back(lane);
         }
     }
@@ -80,6 +82,34 @@ impl Held {
 
     fn stream(&self) -> &Arc<CudaStream> {
         &self.lane().stream
+    }
+
+    /// What multiplies matrices in this lane.
+    pub(crate) fn blas(&self) -> Result<&CudaBlas> {
+        let Lane { stream, blas, .. } = self.lane();
+        if blas.get().is_none() {
+            let free = || self.device.context().mem_get_info().ok().map(|(free, _)| free);
+            let made = CudaBlas::new(stream.clone());
+            let failed = |error| failure(&self.device.name, explained_cublas(&error, free()));
+            let _ = blas.set(made.map_err(failed)?);
+        }
+        Ok(blas.get().expect("it was made"))
+    }
+
+    /// Gives the lane back while its work is still under way; whoever needs the outcome in another lane
+    /// [waits](Held::wait_for) for the event.
+    pub(crate) fn leave(mut self) -> Result<CudaEvent> {
+        let left = self.stream().record_event(None);
+        let left = left.map_err(|error| self.device.failed(error))?;
+        if let Some(lane) = self.lane.take() {
+            self.device.lanes().give_back(lane);
+        }
+        Ok(left)
+    }
+
+    /// Has everything that follows in this lane wait for what another one has done.
+    pub(crate) fn wait_for(&self, event: &CudaEvent) -> Result<()> {
+        self.stream().wait(event).map_err(|error| self.device.failed(error))
     }
 
     /// Memory whose contents are not known.

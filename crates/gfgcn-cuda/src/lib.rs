@@ -42,6 +42,7 @@ mod factors;
 mod features;
 mod graph;
 mod lanes;
+mod left_out;
 mod lent;
 mod library;
 mod parts;

@@ -58,9 +58,8 @@ fn of_features(
     primal: bool,
 ) -> Result<Parts> {
     let (_, size) = Parts::sizes(nodes, columns, primal);
-    let s = lane.zeros::<f64>(size * size)?;
-    let out = Operand::new(address(&s), size);
     if primal {
+        let s = lane.allocate::<f64>(size * size)?;
         // A small matrix of long sums leaves most of the GPU idle: the rows are divided, and the parts added up.
         let count = (nodes / PART_ROWS).clamp(1, PARTS);
         let each = nodes / count;
@@ -83,12 +82,15 @@ fn of_features(
         }
         let entries = size * size;
         lane.launch_each("add_parts", entries, arguments![&parts, &s, count as u32, entries])?;
+        Ok(Parts { s, rows: Some(rows), nodes, columns, primal, means: None })
     } else {
+        let s = lane.zeros::<f64>(size * size)?;
+        let out = Operand::new(address(&s), size);
         let f = Operand::new(address(&rows), columns);
         let product = Size { rows: nodes, columns: nodes, terms: columns, batch: 1 };
         lane.multiply(product, 1.0, (f, f.transposed()), 0.0, out)?;
+        Ok(Parts { s, rows: Some(rows), nodes, columns, primal, means: None })
     }
-    Ok(Parts { s, rows: Some(rows), nodes, columns, primal, means: None })
 }
 
 /// The system of rows that are on the GPU.

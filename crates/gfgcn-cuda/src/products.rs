@@ -68,10 +68,11 @@ impl Held {
         if rows == 0 || columns == 0 || batch == 0 {
             return Ok(());
         }
+        let blas = self.blas()?;
         // SAFETY: whoever calls has matrices of these sizes; the handle's queue is this lane's.
         let outcome = unsafe {
             result::dgemm_strided_batched(
-                *self.lane().blas.handle(),
+                *blas.handle(),
                 b.operation(),
                 a.operation(),
                 columns as i32,

@@ -181,7 +181,7 @@ impl Arguments {
         }
         let model = gfgcn::hex(&Sha256::digest(read_file(&self.model)?));
         let purpose = format!("{} {model}", dataset.source_fingerprint());
-        Ok(self.memory.scratch(self.target.path(), purpose))
+        Ok(self.memory.scratch(self.target.path(), || purpose))
     }
 
     fn extras(&self, model: &Model) -> Result<Extras, Error> {

@@ -3,7 +3,7 @@
 use super::gpu;
 use gfgcn::context::{Context, Placement};
 use gfgcn::device::{
-    Device, DeviceInput, LeftOutParts, Operation, ResidentRows, Session, System, SystemInputs,
+    Device, DeviceInput, LeftOutFits, Operation, ResidentRows, Session, System, SystemInputs,
 };
 use gfgcn::driver::Side;
 use gfgcn::evaluation::Evaluation;
@@ -104,7 +104,7 @@ impl Session for Dying<dyn Session> {
 }
 
 impl System for Dying<dyn System> {
-    fn diagonal(&self) -> &[f64] {
+    fn diagonal(&self) -> Result<Vec<f64>> {
         self.inner.diagonal()
     }
 
@@ -117,7 +117,11 @@ impl System for Dying<dyn System> {
         self.inner.solve(penalties, context)
     }
 
-    fn left_out(&self, penalties: &[f64], context: &Context) -> Result<LeftOutParts> {
+    fn penalties_at_once(&self) -> Result<usize> {
+        self.inner.penalties_at_once()
+    }
+
+    fn left_out(&self, penalties: &[f64], context: &Context) -> Result<Box<dyn LeftOutFits + '_>> {
         self.live()?;
         self.inner.left_out(penalties, context)
     }

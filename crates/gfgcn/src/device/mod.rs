@@ -16,6 +16,7 @@ use crate::filter::Basis;
 use crate::matrix::Matrix;
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An accelerator.
@@ -195,7 +196,10 @@ impl Gathered<'_> {
 /// of penalties ξ at once.
 pub trait System: Debug + Send + Sync {
     /// The diagonal of S.
-    fn diagonal(&self) -> &[f64];
+    ///
+    /// # Errors
+    /// As [`Device::session`].
+    fn diagonal(&self) -> Result<Vec<f64>>;
 
     /// The means that were subtracted from the columns of F, where they were.
     fn means(&self) -> Option<&[f64]>;
@@ -207,11 +211,17 @@ pub trait System: Debug + Send + Sync {
     /// As [`Device::session`].
     fn solve(&self, penalties: &[f64], context: &Context) -> Result<Vec<Option<Matrix<f64>>>>;
 
+    /// Penalties whose factors fit into the memory of the device at a time; at least one.
+    ///
+    /// # Errors
+    /// As [`Device::session`].
+    fn penalties_at_once(&self) -> Result<usize>;
+
     /// What left-out predictions follow from, for each penalty.
     ///
     /// # Errors
     /// As [`Device::session`].
-    fn left_out(&self, penalties: &[f64], context: &Context) -> Result<LeftOutParts>;
+    fn left_out(&self, penalties: &[f64], context: &Context) -> Result<Box<dyn LeftOutFits + '_>>;
 
     /// FᵀV of a system that was [gathered](SystemInputs::Resident), for V of training nodes × columns.
     ///
@@ -220,13 +230,24 @@ pub trait System: Debug + Send + Sync {
     fn transposed_times(&self, v: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>>;
 }
 
-/// The fit and the leverage of every training node at several penalties.
+/// The fit and the leverage of every training node at several penalties. For all nodes these are many times what the system
+/// itself takes, so they are fetched for a range of nodes at a time.
+pub trait LeftOutFits: Debug + Send + Sync {
+    /// Which penalties are large enough for double precision; what is fetched for the others is meaningless.
+    fn usable(&self) -> &[bool];
+
+    /// Replaces the contents of `out` by the fits and leverages of a range of nodes.
+    ///
+    /// # Errors
+    /// As [`Device::session`].
+    fn fetch(&self, nodes: Range<usize>, out: &mut LeftOutParts, context: &Context) -> Result<()>;
+}
+
+/// The fit and the leverage of some training nodes at several penalties.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOutParts {
-    /// Which penalties are large enough for double precision; what is said of others means nothing.
-    pub usable: Vec<bool>,
-    /// F (S + ξI)⁻¹ FᵀY on the primal side, (S + ξI)⁻¹ Y on the dual one; penalties × training nodes × columns.
+    /// F (S + ξI)⁻¹ FᵀY on the primal side, (S + ξI)⁻¹ Y on the dual one; penalties × nodes × columns.
     pub fitted: Vec<f64>,
-    /// F_i (S + ξI)⁻¹ F_iᵀ on the primal side, entry (i, i) of (S + ξI)⁻¹ on the dual one; penalties × training nodes.
+    /// F_i (S + ξI)⁻¹ F_iᵀ on the primal side, entry (i, i) of (S + ξI)⁻¹ on the dual one; penalties × nodes.
     pub forms: Vec<f64>,
 }

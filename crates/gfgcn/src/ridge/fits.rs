@@ -1,4 +1,4 @@
-//! The fit and the leverage of every training node, which left-out predictions follow from: computed as they are needed, or
+//! The fit and the leverage of training nodes, which left-out predictions follow from: computed as they are needed, or
 //! fetched from a device.
 
 use super::reduced::Reduced;
@@ -9,10 +9,10 @@ use crate::linalg::{ShiftedFactor, multiply};
 use crate::matrix::Matrix;
 use std::ops::Range;
 
-/// V and q of all nodes for several penalties: computed as they are needed, or there already.
+/// V and q for several penalties: those of all nodes, computed as they are needed, or those of a block that is there already.
 pub(super) enum Fits<'a> {
     Here { reduced: &'a Reduced, factors: Vec<Option<ShiftedFactor>>, solutions: Matrix<f64> },
-    Fetched { parts: LeftOutParts, nodes: usize },
+    Fetched { parts: &'a LeftOutParts, block: Range<usize> },
 }
 
 /// Those of some nodes.
@@ -22,11 +22,11 @@ pub(super) enum FitsOf<'a> {
 }
 
 impl Fits<'_> {
-    /// Which penalties were large enough for double precision.
-    pub(super) fn usable(&self) -> Vec<bool> {
+    /// The nodes that these are of.
+    pub(super) fn nodes(&self) -> Range<usize> {
         match self {
-            Fits::Here { factors, .. } => factors.iter().map(Option::is_some).collect(),
-            Fits::Fetched { parts, .. } => parts.usable.clone(),
+            Fits::Here { reduced, .. } => 0..reduced.rows.rows(),
+            Fits::Fetched { block, .. } => block.clone(),
         }
     }
 
@@ -37,8 +37,8 @@ impl Fits<'_> {
                 let fitted = multiply(&reduced.rows.select_rows(&rows), solutions, context)?;
                 FitsOf::Here { fitted, forms: reduced.quadratic_forms(factors, nodes) }
             }
-            Fits::Fetched { parts, nodes: all } => {
-                FitsOf::Fetched { parts, nodes: *all, first: nodes.start }
+            Fits::Fetched { parts, block } => {
+                FitsOf::Fetched { parts, nodes: block.len(), first: nodes.start - block.start }
             }
         })
     }

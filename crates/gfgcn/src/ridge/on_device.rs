@@ -5,15 +5,19 @@
 //! fit and the leverage of every node; weights and intercepts are dealt with here.
 
 use super::left_out::Form;
-use super::path::Means;
+use super::path::{LEFT_OUT_AT_A_TIME, Means};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
-use crate::device::{Device, Gathered, LeftOutParts, System, SystemInputs};
+use crate::device::{Device, Gathered, LeftOutFits, LeftOutParts, System, SystemInputs};
 use crate::driver::Filtered;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Bytes of V and q that are here at a time, twice: one block is visited while the next one is fetched.
+const BLOCK_BYTES: usize = 64 << 20;
 
 /// A system on a device, with targets.
 #[derive(Clone, Debug)]
@@ -70,7 +74,7 @@ impl OnDevice {
             }
             None => 0.0,
         };
-        Ok(Some(begun.with_scale(along)))
+        begun.with_scale(along).map(Some)
     }
 
     /// The system of features that are centred and scaled already.
@@ -83,7 +87,7 @@ impl OnDevice {
     ) -> Result<Begun> {
         let inputs = SystemInputs::Primal(features);
         let begun = OnDevice::begin(device, Form::Primal, inputs, targets, weights, false, context);
-        Ok(begun?.with_scale(0.0))
+        begun?.with_scale(0.0)
     }
 
     /// The system of a kernel matrix that is scaled already.
@@ -104,7 +108,7 @@ impl OnDevice {
             };
             (0..gram.rows()).map(|i| u[(i, 0)] * product(i)).sum()
         });
-        Ok(begun.with_scale(along))
+        begun.with_scale(along)
     }
 
     fn begin(
@@ -160,26 +164,80 @@ impl OnDevice {
         Ok(solutions.into_iter().map(|solution| solution.map(without_ones)).collect())
     }
 
-    /// Penalties whose V and q are fetched at a time: for many nodes they are more than what is made of them.
-    pub(super) fn at_once(&self) -> usize {
-        const BYTES: usize = 256 << 20;
-        (BYTES / (8 * self.nodes * (self.targets + 2)).max(1)).max(1)
+    /// Penalties whose left-out predictions are computed at a time.
+    pub(super) fn penalties_at_once(&self) -> Result<usize> {
+        let on_device = self.system.penalties_at_once()?;
+        Ok(match self.form {
+            Form::Primal => on_device,
+            // All nodes are one block.
+            Form::Dual => {
+                let fit = BLOCK_BYTES / (self.bytes_per_node() * self.nodes).max(1);
+                on_device.min(fit.max(1))
+            }
+        })
     }
 
-    /// V and q of every node, for each penalty.
-    pub(super) fn left_out(&self, penalties: &[f64], context: &Context) -> Result<LeftOutParts> {
-        let parts = self.system.left_out(penalties, context)?;
-        let Some(roots) = &self.roots else { return Ok(parts) };
+    /// Hands V and q of every node to `visit`, a block of nodes at a time, for each penalty: while one block is visited, the
+    /// device computes the next. Returns which penalties were large enough for double precision.
+    pub(super) fn left_out(
+        &self,
+        penalties: &[f64],
+        context: &Context,
+        mut visit: impl FnMut(Range<usize>, &LeftOutParts) -> Result<()> + Send,
+    ) -> Result<Vec<bool>> {
+        let fits = self.system.left_out(penalties, context)?;
+        let blocks = self.blocks(penalties.len());
+        let fetch = |block: usize, out: &mut LeftOutParts| match blocks.get(block) {
+            Some(nodes) => self.fetch(fits.as_ref(), nodes.clone(), out, context),
+            None => Ok(()),
+        };
+        let (mut here, mut next) = (LeftOutParts::default(), LeftOutParts::default());
+        fetch(0, &mut here)?;
+        for (k, block) in blocks.iter().enumerate() {
+            let (visited, fetched) =
+                rayon::join(|| visit(block.clone(), &here), || fetch(k + 1, &mut next));
+            visited.and(fetched)?;
+            std::mem::swap(&mut here, &mut next);
+        }
+        Ok(fits.usable().to_vec())
+    }
+
+    /// Ranges of nodes that are fetched at a time: whole chunks, or all nodes where an intercept needs sums over them.
+    fn blocks(&self, penalties: usize) -> Vec<Range<usize>> {
+        let fit = BLOCK_BYTES / (self.bytes_per_node() * penalties.max(1));
+        let block = match self.form {
+            Form::Primal => (fit / LEFT_OUT_AT_A_TIME).max(1) * LEFT_OUT_AT_A_TIME,
+            Form::Dual => self.nodes.max(1),
+        };
+        let starts = (0..self.nodes).step_by(block);
+        starts.map(|start| start..self.nodes.min(start + block)).collect()
+    }
+
+    /// Bytes of V and q of a node at one penalty.
+    fn bytes_per_node(&self) -> usize {
+        8 * (self.targets + 2)
+    }
+
+    fn fetch(
+        &self,
+        fits: &dyn LeftOutFits,
+        nodes: Range<usize>,
+        out: &mut LeftOutParts,
+        context: &Context,
+    ) -> Result<()> {
+        fits.fetch(nodes, out, context)?;
+        let Some(roots) = &self.roots else { return Ok(()) };
         let (n, columns) = (self.nodes, self.targets + 1);
-        let mut without = LeftOutParts { usable: parts.usable, ..LeftOutParts::default() };
-        for (fitted, forms) in parts.fitted.chunks(n * columns).zip(parts.forms.chunks(n)) {
+        let mut without = LeftOutParts::default();
+        for (fitted, forms) in out.fitted.chunks(n * columns).zip(out.forms.chunks(n)) {
             let fitted = Matrix::from_rows(n, columns, fitted.to_vec())?;
             let (v, _, total) = without_ones(&fitted, roots);
             let along = |i: usize| fitted[(i, self.targets)] * fitted[(i, self.targets)] / total;
             without.fitted.extend_from_slice(v.as_slice());
             without.forms.extend(forms.iter().enumerate().map(|(i, q)| q - along(i)));
         }
-        Ok(without)
+        *out = without;
+        Ok(())
     }
 
     /// Weights of the features: W itself, or FᵀV.
@@ -193,10 +251,10 @@ impl OnDevice {
 
 impl Begun {
     /// The mean of the diagonal, less what is along a direction that is removed.
-    fn with_scale(mut self, along: f64) -> Self {
-        let diagonal = self.on_device.system.diagonal();
+    fn with_scale(mut self, along: f64) -> Result<Self> {
+        let diagonal = self.on_device.system.diagonal()?;
         self.scale = (diagonal.iter().sum::<f64>() - along) / self.on_device.nodes as f64;
-        self
+        Ok(self)
     }
 }
 

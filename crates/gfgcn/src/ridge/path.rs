@@ -378,70 +378,78 @@ impl RidgePath {
         penalties: &[f64],
         context: &Context,
         visit: impl Fn(&mut S, usize, &[f64]) + Sync,
-        combine: impl Fn(&mut S, S),
+        combine: impl Fn(&mut S, S) + Sync,
     ) -> Result<Vec<Option<S>>> {
         let at_once = match &self.factored {
             Factored::Here(_) => penalties.len(),
-            Factored::OnDevice(on_device) => on_device.at_once(),
+            Factored::OnDevice(on_device) => on_device.penalties_at_once()?,
         };
         let mut all = Vec::with_capacity(penalties.len());
         for penalties in penalties.chunks(at_once.max(1)) {
-            all.extend(self.leave_one_out_at_once(penalties, context, &visit, &combine)?);
+            let mut total = vec![S::default(); penalties.len()];
+            let usable = self.for_each_block(penalties, context, |fits| {
+                for sums in self.visited(fits, penalties.len(), context, &visit)? {
+                    total.iter_mut().zip(sums).for_each(|(total, sum)| combine(total, sum));
+                }
+                Ok(())
+            })?;
+            let sums = total.into_iter().zip(usable);
+            all.extend(sums.map(|(sum, usable)| usable.then_some(sum)));
         }
         Ok(all)
     }
 
-    /// See [`RidgePath::leave_one_out`].
-    fn leave_one_out_at_once<S: Default + Clone + Send>(
+    /// The sums of each chunk of nodes, one per penalty.
+    fn visited<S: Default + Clone + Send>(
+        &self,
+        fits: &Fits<'_>,
+        penalties: usize,
+        context: &Context,
+        visit: &(impl Fn(&mut S, usize, &[f64]) + Sync),
+    ) -> Result<Vec<Vec<S>>> {
+        const CHUNK: usize = LEFT_OUT_AT_A_TIME;
+        let (t, nodes, formula) = (self.targets.cols(), fits.nodes(), self.formula());
+        let chunks = (0..nodes.len().div_ceil(CHUNK)).into_par_iter().map(|chunk| {
+            context.check()?;
+            let first = nodes.start + chunk * CHUNK;
+            let range = first..nodes.end.min(first + CHUNK);
+            let fits = fits.of(range.clone(), context)?;
+            let mut sums = vec![S::default(); penalties];
+            let mut left_out = vec![0.0; t];
+            for (k, node) in range.enumerate() {
+                for (p, sum) in sums.iter_mut().enumerate() {
+                    let (fit, form) = fits.at(p, k, t);
+                    formula.predict(node, fit, form, &mut left_out);
+                    visit(sum, node, &left_out);
+                }
+            }
+            Ok(sums)
+        });
+        chunks.collect()
+    }
+
+    /// Hands V and q to `visit`, block by block in the order of the nodes; blocks are whole chunks. Returns which penalties were
+    /// large enough for double precision.
+    fn for_each_block(
         &self,
         penalties: &[f64],
         context: &Context,
-        visit: &(impl Fn(&mut S, usize, &[f64]) + Sync),
-        combine: &impl Fn(&mut S, S),
-    ) -> Result<Vec<Option<S>>> {
-        const CHUNK: usize = LEFT_OUT_AT_A_TIME;
-        let t = self.targets.cols();
-        let fits = self.fits(penalties, context)?;
-        let nodes = self.targets.rows();
-        let formula = self.formula();
-        let chunks: Vec<Vec<S>> = (0..nodes.div_ceil(CHUNK))
-            .into_par_iter()
-            .map(|chunk| {
-                context.check()?;
-                let range = chunk * CHUNK..nodes.min((chunk + 1) * CHUNK);
-                let fits = fits.of(range.clone(), context)?;
-                let mut sums = vec![S::default(); penalties.len()];
-                let mut left_out = vec![0.0; t];
-                for (k, node) in range.enumerate() {
-                    for (p, sum) in sums.iter_mut().enumerate() {
-                        let (fit, form) = fits.at(p, k, t);
-                        formula.predict(node, fit, form, &mut left_out);
-                        visit(sum, node, &left_out);
-                    }
-                }
-                Ok(sums)
-            })
-            .collect::<Result<_>>()?;
-        let mut total = vec![S::default(); penalties.len()];
-        for sums in chunks {
-            total.iter_mut().zip(sums).for_each(|(total, sum)| combine(total, sum));
-        }
-        let usable = fits.usable();
-        Ok(total.into_iter().zip(usable).map(|(sum, usable)| usable.then_some(sum)).collect())
-    }
-
-    fn fits(&self, penalties: &[f64], context: &Context) -> Result<Fits<'_>> {
-        Ok(match &self.factored {
+        mut visit: impl FnMut(&Fits<'_>) -> Result<()> + Send,
+    ) -> Result<Vec<bool>> {
+        match &self.factored {
             Factored::Here(reduced) => {
                 let factors = reduced.factors(penalties);
+                let usable = factors.iter().map(Option::is_some).collect();
                 let solutions = reduced.solutions(&factors);
-                Fits::Here { reduced, factors, solutions }
+                visit(&Fits::Here { reduced, factors, solutions })?;
+                Ok(usable)
             }
             Factored::OnDevice(on_device) => {
-                let parts = on_device.left_out(penalties, context)?;
-                Fits::Fetched { parts, nodes: self.targets.rows() }
+                on_device.left_out(penalties, context, |block, parts| {
+                    visit(&Fits::Fetched { parts, block })
+                })
             }
-        })
+        }
     }
 
     /// What the model trained without each node predicts for it at one penalty, training nodes × targets.
@@ -449,24 +457,24 @@ impl RidgePath {
     /// # Errors
     /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) when ξ is too small for double precision, or that the work is cancelled.
     pub fn left_out(&self, xi: f64, context: &Context) -> Result<Matrix<f64>> {
-        let fits = self.fits(&[xi], context)?;
-        if fits.usable() != [true] {
-            return Err(too_small(0, xi));
-        }
         let (t, formula) = (self.targets.cols(), self.formula());
         let mut scores = Matrix::zeros(self.targets.rows(), t);
-        let chunks = scores.as_mut_slice().par_chunks_mut(LEFT_OUT_AT_A_TIME * t.max(1));
-        chunks.enumerate().try_for_each(|(chunk, out)| {
-            context.check()?;
-            let first = chunk * LEFT_OUT_AT_A_TIME;
-            let fits = fits.of(first..first + out.len() / t, context)?;
-            for (k, out) in out.chunks_mut(t).enumerate() {
-                let (fit, form) = fits.at(0, k, t);
-                formula.predict(first + k, fit, form, out);
-            }
-            Ok(())
+        let usable = self.for_each_block(&[xi], context, |fits| {
+            let block = fits.nodes();
+            let scores = &mut scores.as_mut_slice()[block.start * t..block.end * t];
+            let chunks = scores.par_chunks_mut(LEFT_OUT_AT_A_TIME * t.max(1));
+            chunks.enumerate().try_for_each(|(chunk, out)| {
+                context.check()?;
+                let first = block.start + chunk * LEFT_OUT_AT_A_TIME;
+                let fits = fits.of(first..first + out.len() / t, context)?;
+                for (k, out) in out.chunks_mut(t).enumerate() {
+                    let (fit, form) = fits.at(0, k, t);
+                    formula.predict(first + k, fit, form, out);
+                }
+                Ok(())
+            })
         })?;
-        Ok(scores)
+        if usable == [true] { Ok(scores) } else { Err(too_small(0, xi)) }
     }
 
     fn formula(&self) -> LeftOut<'_> {
