@@ -36,9 +36,9 @@ def metric(name: str) -> list[str]:
 
 SECTIONS = [
     Section(
-        "Neighbours differ",
-        "Ten official splits each, trained on the training part alone. Chameleon has pages that are there more than once; its filtered "
-        "form does not.",
+        "Heterophily: neighbours differ",
+        "Ten official splits each, trained on the training part alone. Chameleon contains duplicate pages; its filtered version does\n"
+        "not.",
         [
             Graph("texas", "Texas", OFFICIAL, "10 official", linear="HLP 87.6 [1], ASGC 85.1 [2], GOBLIN 78.4 [3]", networks="FSGNN 87.3 [4]"),
             Graph("cornell", "Cornell", OFFICIAL, "10 official", linear="HLP 84.1 [1], GOBLIN 67.6 [3]", networks="FSGNN 88.1 [4]"),
@@ -65,9 +65,9 @@ SECTIONS = [
         ],
     ),
     Section(
-        "Neighbours resemble each other",
-        "The paper's protocol: the largest component, 20 random splits of each class into 1:1:8. What was published for these graphs was "
-        "measured on other splits, so it is not beside them.",
+        "Homophily: neighbours resemble each other",
+        "The paper's protocol: the largest component, 20 random splits of each class into 1:1:8. Published results for these graphs\n"
+        "were measured on other splits, so they are not listed.",
         [
             Graph("cora", "Cora", PAPER, "20 of 1:1:8"),
             Graph("citeseer", "Citeseer", PAPER, "20 of 1:1:8"),
@@ -79,7 +79,7 @@ SECTIONS = [
     ),
     Section(
         "The public split",
-        "20 training nodes of each class; the validation part is not used. One split has no standard error.",
+        "20 training nodes per class; the validation part is not used. With a single split there is no standard error.",
         [
             Graph("cora", "Cora", ["--public-split"], "public", linear="GraphAny 79.4 [7]", networks="GCN 81.5 [8]"),
             Graph("citeseer", "Citeseer", ["--public-split"], "public", linear="GraphAny 68.4 [7]", networks="GCN 70.3 [8]"),
@@ -87,9 +87,9 @@ SECTIONS = [
         ],
     ),
     Section(
-        "Without features, several labels, values",
-        "Airports are classified by how busy they are, bloggers by the groups they are in (as many labels are predicted as a blogger has), "
-        "counties by the margin of an election.",
+        "No features, label sets, values",
+        "Airports are classified by how busy they are, and bloggers by the groups they belong to (as many labels are predicted as a\n"
+        "blogger has). For counties, the margin of an election is predicted.",
         [
             Graph(
                 "airports_brazil",
@@ -139,6 +139,6 @@ SOURCES = [
     "`notebooks/results.ipynb` of yandex-research/heterophilous-graphs",
     "README of DeepGraphLearning/GraphAny",
     "*Semi-Supervised Classification with Graph Convolutional Networks*, arXiv 1609.02907",
-    "*struc2vec*, arXiv 1704.03165; approximate, because there is a figure and no table",
+    "*struc2vec*, arXiv 1704.03165; approximate, read from a figure",
     "*DeepWalk*, arXiv 1403.6652",
 ]

@@ -78,12 +78,12 @@ class AnyGraph(unittest.TestCase):
         self.assertEqual(refused, f"error: there is no {self.folder}/none")
         about = {"date": "2026-01-01", "commit": "c", "processor": "p", "threads": 2}
         text = page.page({0: [missing, found]}, about)
-        self.assertIn("- Texas is not here: it is not in the data folder.", text)
-        self.assertIn("On none of 1 is `auto` worse", text)
+        self.assertIn("- Texas is missing: it is not in the data folder.", text)
+        self.assertIn("In none of the 1 comparisons is `auto` worse", text)
         same = json.loads(json.dumps(found.report))
         same["results"][2]["scores"] = [70.0 - 1e-14, 72.0]
         text = page.page({0: [measure.Measured(found.graph, same)]}, about)
-        self.assertIn("On none of 1 is `auto` worse", text)
+        self.assertIn("In none of the 1 comparisons is `auto` worse", text)
         worse = json.loads(json.dumps(found.report))
         worse["results"][2]["scores"] = [65.0, 66.0]
         text = page.page({0: [measure.Measured(found.graph, worse)]}, about)
