@@ -12,6 +12,8 @@ import torch
 # Work that is worth a GPU, and takes seconds on a processor.
 WORK = ["evaluate", "pubmed", "--splits", "1", "--depths", "64,512", "--models", "gfsgc", "--json"]
 DRIVERS = ["libcuda.so", "libcuda.so.1"]
+# Where gfgcn looks for cuBLAS by itself.
+TOOLKIT = pathlib.Path("/usr/local/cuda")
 CUBLAS = [f"libcublas.so{version}" for version in ("", ".13", ".12", ".11", ".10", ".9", ".1")]
 
 
@@ -28,14 +30,18 @@ class Faults:
         self.scores = _scores(here)
         self.number()
         self.hidden("no driver", DRIVERS, "no NVIDIA driver")
-        self.hidden("no cuBLAS", CUBLAS, "cuBLAS (libcublas) was not found")
+        self.hidden("no cuBLAS", CUBLAS, "cuBLAS (libcublas) was not found", TOOLKIT)
         for free in (0, 256, 700, 1500, 4000):
             self.full(free)
         failed = [check for check in self.checks if not check["ok"]]
         return {"checked": len(self.checks), "failed": len(failed), "checks": self.checks}
 
-    def run(self, *options: str, **variables: str) -> subprocess.CompletedProcess:
+    def run(self, *options: str, without: pathlib.Path | None = None, **variables: str) -> subprocess.CompletedProcess:
         command = [str(self.program), *WORK, *options]
+        if without is not None and without.exists():
+            # An empty folder lies over it, for this process alone.
+            hide = 'mount -t tmpfs none "$0" && exec "$@"'
+            command = ["unshare", "--mount", "sh", "-c", hide, str(without.resolve()), *command]
         unset = ("CUDA_HOME", "CUDA_PATH", "GFGCN_CUDA_LIBRARIES", "GFGCN_DEVICE", "VIRTUAL_ENV", "CONDA_PREFIX")
         environment = {key: value for key, value in os.environ.items() if key not in unset}
         return subprocess.run(command, capture_output=True, text=True, env={**environment, **variables}, timeout=120)
@@ -48,15 +54,15 @@ class Faults:
         run = self.run("--device", "cuda:99")
         self.check("cuda:99", run.returncode == 4 and "cuda:99: it is not there" in run.stderr, run)
 
-    def hidden(self, name: str, libraries: list[str], expected: str) -> None:
-        """What is no library stands in front of those that are."""
+    def hidden(self, name: str, libraries: list[str], expected: str, without: pathlib.Path | None = None) -> None:
+        """What is no library stands in front of those that are, and a folder may be hidden (which needs root)."""
         folder = self.folder / name.replace(" ", "-")
         folder.mkdir()
         for library in libraries:
             (folder / library).write_text("not a library")
-        run = self.run("--device", "cuda", LD_LIBRARY_PATH=str(folder))
+        run = self.run("--device", "cuda", without=without, LD_LIBRARY_PATH=str(folder))
         self.check(f"{name}, asked for", run.returncode == 4 and expected in run.stderr, run)
-        run = self.run("--device", "auto", LD_LIBRARY_PATH=str(folder))
+        run = self.run("--device", "auto", without=without, LD_LIBRARY_PATH=str(folder))
         self.check(f"{name}, auto", run.returncode == 0 and _scores(run) == self.scores, run)
 
     def full(self, megabytes: int) -> None:

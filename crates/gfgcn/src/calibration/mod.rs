@@ -198,8 +198,7 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
     // Probabilities are about the nodes as they come, whatever they count in the training.
     let (truth, left_out) = (truth.part(&picked).with_weights(None), left_out.select_rows(&picked));
     let nodes: Vec<usize> = (0..picked.len()).collect();
-    let mut best: Option<(f64, Link)> = None;
-    for bend in BENDS {
+    let bent = |bend: f64| -> Result<(f64, Link)> {
         context.check()?;
         let mut scores = left_out.clone();
         for node in 0..scores.rows() {
@@ -211,11 +210,11 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
         let likelihood = Likelihood::new(&truth, &candidates);
         let weights = likelihood.weights(&nodes, PENALTY);
         let merit = likelihood.of_nodes(&nodes, &weights).iter().sum::<f64>();
-        if best.as_ref().is_none_or(|(most, _)| merit > *most) {
-            let sharpness = weights[0].max(LEAST_SHARPNESS) / size;
-            best = Some((merit, Link::Softmax { sharpness, bend: bend / size }));
-        }
-    }
+        let sharpness = weights[0].max(LEAST_SHARPNESS) / size;
+        Ok((merit, Link::Softmax { sharpness, bend: bend / size }))
+    };
+    let links = BENDS.into_par_iter().map(bent).collect::<Result<Vec<_>>>()?;
+    let best = links.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
     Ok(best.expect("there are bends to try").1)
 }
 
