@@ -29,19 +29,19 @@ impl LeftOut<'_> {
     /// The left-out prediction of a node from V_i and q_i.
     pub(super) fn predict(&self, node: usize, fitted: &[f64], form: f64, out: &mut [f64]) {
         let (targets, weights) = (self.targets.row(node), self.weights);
-        let root = weights.map_or(1.0, |weights| weights.root(node));
         let share =
             || weights.map_or(1.0 / self.targets.rows() as f64, |weights| weights.share(node));
+        let leverage = form + self.means.map_or(0.0, |_| share());
+        let root = weights.map(|weights| weights.root(node));
         for (t, out) in out.iter_mut().enumerate() {
             let scaled_residual = match self.form {
                 Form::Dual => fitted[t] / form,
                 Form::Primal => {
-                    let mean = self.means.map_or(0.0, |means| means[t]);
-                    let leverage = form + self.means.map_or(0.0, |_| share());
-                    (root * (targets[t] - mean) - fitted[t]) / (1.0 - leverage)
+                    let centred = targets[t] - self.means.map_or(0.0, |means| means[t]);
+                    (root.map_or(centred, |root| root * centred) - fitted[t]) / (1.0 - leverage)
                 }
             };
-            *out = targets[t] - scaled_residual / root;
+            *out = targets[t] - root.map_or(scaled_residual, |root| scaled_residual / root);
             // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
             if out.abs() < ROUNDING * self.largest[t] {
                 *out = 0.0;
