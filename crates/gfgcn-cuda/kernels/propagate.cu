@@ -10,9 +10,8 @@ typedef unsigned int u32;
 // Long rows are added up in blocks of so many neighbours, each in groups, and the blocks in double precision: a chain of a
 // million single-precision additions drifts by a percent. The same sums as on the processor, in the same order.
 #define BLOCK_OF_ROW 64
-#define GROUP_OF_BLOCK 8
-// Rows that are on their way at a time.
-#define AT_ONCE 2
+// Rows that are on their way at a time, and that a group of a block has.
+#define AT_ONCE 8
 // The bit of a neighbour's number that says that many rows need it.
 #define HOT 0x80000000u
 
@@ -74,35 +73,42 @@ template <typename T> __device__ __forceinline__ void add(Pack<T>& sum, T factor
     for (int l = 0; l < Vector<T>::LANES; l++) sum.v[l] += factor * x.v[l];
 }
 
-// Adds the neighbours at positions begin to end, one after the other. The lanes of a group share the loading of the
-// neighbours' numbers, and several rows are on their way at a time.
-template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void add_neighbours(
-    const u32* __restrict__ neighbours, const float* __restrict__ weights, const T* __restrict__ x,
-    u64 begin, u64 end, u32 stride, u32 column, bool inside, u32 lane, u32 mask, const Stay& stay, Pack<T>& sum) {
-    for (u64 base = begin; base < end; base += GROUP) {
-        u32 count = (u32)min((u64)GROUP, end - base);
-        u32 own = lane < count ? __ldg(neighbours + base + lane) : 0;
-        float weight = WEIGHTED && lane < count ? __ldg(weights + base + lane) : 1.0f;
-        u32 k = 0;
-        for (; k + AT_ONCE <= count; k += AT_ONCE) {
-            Pack<T> row[AT_ONCE];
-            T factor[AT_ONCE];
-            #pragma unroll
-            for (int u = 0; u < AT_ONCE; u++) {
-                u32 node = __shfl_sync(mask, own, k + u, GROUP);
-                factor[u] = WEIGHTED ? (T)__shfl_sync(mask, weight, k + u, GROUP) : (T)1;
-                if (inside) row[u] = load_row(x, node, stride, column, stay);
-            }
-            if (inside) {
-                #pragma unroll
-                for (int u = 0; u < AT_ONCE; u++) add(sum, factor[u], row[u]);
-            }
-        }
-        for (; k < count; k++) {
-            u32 node = __shfl_sync(mask, own, k, GROUP);
-            T factor = WEIGHTED ? (T)__shfl_sync(mask, weight, k, GROUP) : (T)1;
-            if (inside) add(sum, factor, load_row(x, node, stride, column, stay));
-        }
+// The threads of a block have `width` vectors of sixteen bytes of a row each, as many rows as fit: none is idle whatever the
+// number of columns, and what they share, the number of a neighbour, comes from the nearest cache. blockIdx.y: the vectors.
+struct Place {
+    u32 item, column;
+    __device__ __forceinline__ Place(u32 width, int lanes) {
+        u32 local = threadIdx.x / width;
+        item = blockIdx.x * (blockDim.x / width) + local;
+        column = (blockIdx.y * width + threadIdx.x - local * width) * lanes;
+    }
+};
+
+// Adds AT_ONCE neighbours from a position on, one after the other. All are on their way before the first is added.
+template <typename T, bool WEIGHTED> __device__ __forceinline__ void add_some(
+    const u32* __restrict__ neighbours, const float* __restrict__ weights, const T* __restrict__ x, u64 at, u32 stride,
+    u32 column, const Stay& stay, Pack<T>& sum) {
+    u32 node[AT_ONCE];
+    T factor[AT_ONCE];
+    Pack<T> row[AT_ONCE];
+    #pragma unroll
+    for (int u = 0; u < AT_ONCE; u++) {
+        node[u] = __ldg(neighbours + at + u);
+        factor[u] = WEIGHTED ? (T)__ldg(weights + at + u) : (T)1;
+    }
+    #pragma unroll
+    for (int u = 0; u < AT_ONCE; u++) row[u] = load_row(x, node[u], stride, column, stay);
+    #pragma unroll
+    for (int u = 0; u < AT_ONCE; u++) add(sum, factor[u], row[u]);
+}
+
+// Adds those at positions begin to end, fewer than AT_ONCE.
+template <typename T, bool WEIGHTED> __device__ __forceinline__ void add_rest(
+    const u32* __restrict__ neighbours, const float* __restrict__ weights, const T* __restrict__ x, u64 begin, u64 end,
+    u32 stride, u32 column, const Stay& stay, Pack<T>& sum) {
+    for (u64 k = begin; k < end; k++) {
+        T factor = WEIGHTED ? (T)__ldg(weights + k) : (T)1;
+        add(sum, factor, load_row(x, __ldg(neighbours + k), stride, column, stay));
     }
 }
 
@@ -117,124 +123,86 @@ template <typename T> __device__ __forceinline__ void finish(
     store(y + at, out, crowded);
 }
 
-// y = a · scale ∘ (loops · x + A x) + c · z on rows first to last. GROUP lanes share a row; rows of more than `split`
-// neighbours are left to the kernels below. Positions of neighbours count from `origin`. z may be y.
-template <typename T, int GROUP, bool WEIGHTED> __device__ __forceinline__ void product(
+// y = a · scale ∘ (loops · x + A x) + c · z on rows first to last. Rows of more than `split` neighbours are left to the
+// kernels below. Positions of neighbours count from `origin`. z may be y.
+template <typename T, bool WEIGHTED> __device__ __forceinline__ void product(
     const u64* __restrict__ offsets, const u32* __restrict__ neighbours, const float* __restrict__ weights,
     u64 origin, u64 split, float loops, const double* __restrict__ scale, T a, T c,
-    const T* __restrict__ x, const T* z, T* y, u32 stride, u32 first, u32 last, u32 crowded) {
-    u32 lane = threadIdx.x % GROUP;
-    u32 group = (threadIdx.x & 31) / GROUP;
-    u32 mask = GROUP == 32 ? 0xffffffffu : (((1u << (GROUP & 31)) - 1u) << (group * GROUP));
-    u64 row = first + (u64)blockIdx.x * (blockDim.x / GROUP) + threadIdx.x / GROUP;
-    if (row >= last) return;
+    const T* __restrict__ x, const T* z, T* y, u32 stride, u32 width, u32 first, u32 last, u32 crowded) {
+    Place place(width, Vector<T>::LANES);
+    u64 row = (u64)first + place.item;
+    u32 column = place.column;
+    if (row >= last || column >= stride) return;
     u64 begin = offsets[row] - origin, end = offsets[row + 1] - origin;
     if (end - begin > split) return;
-    u32 column = (blockIdx.y * GROUP + lane) * Vector<T>::LANES;
-    bool inside = column < stride;
-    u64 at = row * stride + column;
     Stay stay(crowded);
-    Pack<T> sum = {};
-    if (inside) {
-        Pack<T> own = load_row(x, (u32)row, stride, column, stay);
-        #pragma unroll
-        for (int l = 0; l < Vector<T>::LANES; l++) sum.v[l] = (T)loops * own.v[l];
-    }
-    add_neighbours<T, GROUP, WEIGHTED>(
-        neighbours, weights, x, begin, end, stride, column, inside, lane, mask, stay, sum);
-    if (inside) finish(sum, scale[row], a, c, z, y, at, crowded);
+    Pack<T> sum, own = load_row(x, (u32)row, stride, column, stay);
+    #pragma unroll
+    for (int l = 0; l < Vector<T>::LANES; l++) sum.v[l] = (T)loops * own.v[l];
+    u64 k = begin;
+    for (; k + AT_ONCE <= end; k += AT_ONCE)
+        add_some<T, WEIGHTED>(neighbours, weights, x, k, stride, column, stay, sum);
+    add_rest<T, WEIGHTED>(neighbours, weights, x, k, end, stride, column, stay, sum);
+    finish(sum, scale[row], a, c, z, y, row * stride + column, crowded);
 }
 
-#define PRODUCT(NAME, T, GROUP)                                                                               \
-    extern "C" __global__ void __launch_bounds__(256) NAME(                                                   \
+#define PRODUCT(T, NAME)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(128) product_##NAME(                                         \
         const u64* offsets, const u32* neighbours, const float* weights, u64 origin, u64 split, float loops,  \
-        const double* scale, T a, T c, const T* x, const T* z, T* y, u32 stride, u32 first, u32 last,         \
-        u32 crowded) {                                                                                        \
+        const double* scale, T a, T c, const T* x, const T* z, T* y, u32 stride, u32 width, u32 first,        \
+        u32 last, u32 crowded) {                                                                              \
         if (weights)                                                                                          \
-            product<T, GROUP, true>(offsets, neighbours, weights, origin, split, loops, scale, a, c, x, z, y, \
-                                    stride, first, last, crowded);                                            \
+            product<T, true>(offsets, neighbours, weights, origin, split, loops, scale, a, c, x, z, y,        \
+                             stride, width, first, last, crowded);                                            \
         else                                                                                                  \
-            product<T, GROUP, false>(offsets, neighbours, weights, origin, split, loops, scale, a, c, x, z,   \
-                                     y, stride, first, last, crowded);                                        \
+            product<T, false>(offsets, neighbours, weights, origin, split, loops, scale, a, c, x, z, y,       \
+                              stride, width, first, last, crowded);                                           \
     }
 
-PRODUCT(product_f32_1, float, 1)
-PRODUCT(product_f32_2, float, 2)
-PRODUCT(product_f32_4, float, 4)
-PRODUCT(product_f32_8, float, 8)
-PRODUCT(product_f32_16, float, 16)
-PRODUCT(product_f32_32, float, 32)
-PRODUCT(product_f64_1, double, 1)
-PRODUCT(product_f64_2, double, 2)
-PRODUCT(product_f64_4, double, 4)
-PRODUCT(product_f64_8, double, 8)
-PRODUCT(product_f64_16, double, 16)
-PRODUCT(product_f64_32, double, 32)
+PRODUCT(float, f32)
+PRODUCT(double, f64)
 
-// Adds the neighbours at positions begin to end in groups of eight: a chain for each group, then one of the groups.
+// Adds the neighbours at positions begin to end in groups: a chain for each group, then one of the groups.
 template <typename T, bool WEIGHTED> __device__ __forceinline__ void add_block(
     const u32* __restrict__ neighbours, const float* __restrict__ weights, const T* __restrict__ x,
-    u64 begin, u64 end, u32 stride, u32 column, bool inside, u32 lane, const Stay& stay, Pack<T>& block) {
-    for (u64 base = begin; base < end; base += 32) {
-        u32 count = (u32)min((u64)32, end - base);
-        u32 own = lane < count ? __ldg(neighbours + base + lane) : 0;
-        float weight = WEIGHTED && lane < count ? __ldg(weights + base + lane) : 1.0f;
-        for (u32 first = 0; first < count; first += GROUP_OF_BLOCK) {
-            Pack<T> group = {};
-            #pragma unroll
-            for (int u = 0; u < GROUP_OF_BLOCK; u += AT_ONCE) {
-                Pack<T> row[AT_ONCE];
-                T factor[AT_ONCE];
-                #pragma unroll
-                for (int w = 0; w < AT_ONCE; w++) {
-                    u32 k = first + u + w, node = __shfl_sync(0xffffffffu, own, k);
-                    factor[w] = WEIGHTED ? (T)__shfl_sync(0xffffffffu, weight, k) : (T)1;
-                    if (inside && k < count) row[w] = load_row(x, node, stride, column, stay);
-                }
-                #pragma unroll
-                for (int w = 0; w < AT_ONCE; w++) {
-                    if (inside && first + u + w < count) add(group, factor[w], row[w]);
-                }
-            }
-            add(block, (T)1, group);
-        }
+    u64 begin, u64 end, u32 stride, u32 column, const Stay& stay, Pack<T>& block) {
+    for (u64 base = begin; base < end; base += AT_ONCE) {
+        Pack<T> group = {};
+        if (base + AT_ONCE <= end)
+            add_some<T, WEIGHTED>(neighbours, weights, x, base, stride, column, stay, group);
+        else
+            add_rest<T, WEIGHTED>(neighbours, weights, x, base, end, stride, column, stay, group);
+        add(block, (T)1, group);
     }
 }
 
-// A row with many neighbours is divided into pieces, one warp each; `pieces` has the first and the last position of each, and
+// A row with many neighbours is divided into pieces; `pieces` has the first and the last position of each, and
 // `owners` the row whose own entry the first piece of a row begins with, or ~0. Their sums, in double precision, are added up
 // by the next kernel.
-template <typename T> __device__ __forceinline__ void piece_sums(
+template <typename T, bool WEIGHTED> __device__ __forceinline__ void piece_sums(
     const u32* __restrict__ neighbours, const float* __restrict__ weights, u64 origin,
     const u64* __restrict__ pieces, const u32* __restrict__ owners, float loops, const T* __restrict__ x,
-    double* partial, u32 stride, u32 count, u32 crowded) {
+    double* partial, u32 stride, u32 width, u32 count, u32 crowded) {
+    Place place(width, Vector<T>::LANES);
+    u32 piece = place.item, column = place.column;
+    if (piece >= count || column >= stride) return;
     Stay stay(crowded);
-    u32 lane = threadIdx.x & 31;
-    u32 piece = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-    if (piece >= count) return;
     u64 begin = pieces[2 * piece] - origin, end = pieces[2 * piece + 1] - origin;
-    u32 column = (blockIdx.y * 32 + lane) * Vector<T>::LANES;
-    bool inside = column < stride;
     double total[Vector<T>::LANES] = {};
-    if (inside && owners[piece] != 0xffffffffu) {
+    if (owners[piece] != 0xffffffffu) {
         Pack<T> own = load(x + (u64)owners[piece] * stride + column);
         #pragma unroll
         for (int l = 0; l < Vector<T>::LANES; l++) total[l] = (T)loops * own.v[l];
     }
     for (u64 from = begin; from < end; from += BLOCK_OF_ROW) {
         Pack<T> block = {};
-        u64 to = min(end, from + BLOCK_OF_ROW);
-        if (weights)
-            add_block<T, true>(neighbours, weights, x, from, to, stride, column, inside, lane, stay, block);
-        else
-            add_block<T, false>(neighbours, weights, x, from, to, stride, column, inside, lane, stay, block);
+        add_block<T, WEIGHTED>(
+            neighbours, weights, x, from, min(end, from + BLOCK_OF_ROW), stride, column, stay, block);
         #pragma unroll
         for (int l = 0; l < Vector<T>::LANES; l++) total[l] += block.v[l];
     }
-    if (inside) {
-        #pragma unroll
-        for (int l = 0; l < Vector<T>::LANES; l++) partial[(u64)piece * stride + column + l] = total[l];
-    }
+    #pragma unroll
+    for (int l = 0; l < Vector<T>::LANES; l++) partial[(u64)piece * stride + column + l] = total[l];
 }
 
 // Row `rows[k]` has pieces first[k] to first[k + 1].
@@ -256,10 +224,15 @@ template <typename T> __device__ __forceinline__ void add_pieces(
 }
 
 #define PIECES(T, NAME)                                                                                        \
-    extern "C" __global__ void __launch_bounds__(64) piece_sums_##NAME(                                        \
+    extern "C" __global__ void __launch_bounds__(128) piece_sums_##NAME(                                       \
         const u32* neighbours, const float* weights, u64 origin, const u64* pieces, const u32* owners,         \
-        float loops, const T* x, double* partial, u32 stride, u32 count, u32 crowded) {                        \
-        piece_sums<T>(neighbours, weights, origin, pieces, owners, loops, x, partial, stride, count, crowded); \
+        float loops, const T* x, double* partial, u32 stride, u32 width, u32 count, u32 crowded) {             \
+        if (weights)                                                                                           \
+            piece_sums<T, true>(neighbours, weights, origin, pieces, owners, loops, x, partial, stride, width, \
+                                count, crowded);                                                               \
+        else                                                                                                   \
+            piece_sums<T, false>(neighbours, weights, origin, pieces, owners, loops, x, partial, stride,       \
+                                 width, count, crowded);                                                       \
     }                                                                                                          \
     extern "C" __global__ void add_pieces_##NAME(                                                              \
         const u32* rows, const u32* first, u32 count, const double* partial, const double* scale, T a, T c,    \

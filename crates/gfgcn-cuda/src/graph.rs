@@ -15,8 +15,8 @@ const LONG_ROW: u64 = 256;
 const MOST_NODES: usize = 1 << 31;
 /// Neighbours in a piece.
 const PIECE: u64 = 512;
-/// Threads of a block: warps of a block wait for the longest of their rows, so there are few.
-const BLOCK: usize = 64;
+/// Threads of a block at most: all of them wait for the longest of their rows, so there are few.
+const BLOCK: usize = 128;
 /// Bytes of a block of columns that are in the GPU's cache without being asked to stay.
 const CACHED: usize = 32 << 20;
 /// Bytes of a part of a graph that is streamed.
@@ -167,15 +167,18 @@ impl DeviceSums {
         let z = in_place.then_some(y);
         let (a, c) = (a.argument(), c.argument());
         let vectors = stride / T::LANES;
-        let group = vectors.next_power_of_two().min(32);
-        let rows_of_block = BLOCK / group;
-        let grid = (part.rows.len().div_ceil(rows_of_block), vectors.div_ceil(group));
+        // Each thread has one vector of a row, or of a piece of one; all of a row's are in one block where they fit.
+        let across = vectors.div_ceil(BLOCK);
+        let width = vectors.div_ceil(across);
+        let rows_of_block = BLOCK / width;
+        let threads = (rows_of_block * width) as u32;
+        let grid = (part.rows.len().div_ceil(rows_of_block), across);
         let (first, last) = (part.rows.start as u32, part.rows.end as u32);
         let crowded = u32::from(size_of::<T>() * self.nodes * stride > CACHED);
         lane.launch(
-            &format!("product_{}_{group}", T::NAME),
+            &format!("product_{}", T::NAME),
             grid,
-            BLOCK as u32,
+            threads,
             arguments![
                 &self.offsets,
                 &edges.neighbours,
@@ -190,6 +193,7 @@ impl DeviceSums {
                 z,
                 y,
                 stride as u32,
+                width as u32,
                 first,
                 last,
                 crowded,
@@ -199,8 +203,8 @@ impl DeviceSums {
         let partial = lane.allocate::<f64>(long.piece_count * stride)?;
         lane.launch(
             &format!("piece_sums_{}", T::NAME),
-            (long.piece_count.div_ceil(BLOCK / 32), vectors.div_ceil(32)),
-            BLOCK as u32,
+            (long.piece_count.div_ceil(rows_of_block), across),
+            threads,
             arguments![
                 &edges.neighbours,
                 edges.weights.as_ref(),
@@ -211,6 +215,7 @@ impl DeviceSums {
                 x,
                 &partial,
                 stride as u32,
+                width as u32,
                 long.piece_count as u32,
                 crowded,
             ],
