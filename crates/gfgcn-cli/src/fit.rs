@@ -83,7 +83,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
     let keeps = arguments.keep_training;
-    let scratch = arguments.memory.scratch(arguments.target.path(), || dataset.source_fingerprint());
+    let scratch =
+        arguments.memory.scratch(arguments.target.path(), || dataset.source_fingerprint());
     let (model, search) = match &recipe {
         Recipe::Described(classifier) => {
             let fit = |context: &Context| match keeps {

@@ -26,7 +26,11 @@ impl MemoryLimit {
     /// The work folder beside an output: what is finished goes there where memory is limited, and is not computed again after an
     /// interruption.
     /// Its purpose is only asked for where there is a limit: hashing large data takes a while.
-    pub(crate) fn scratch(self, output: &Path, purpose: impl FnOnce() -> String) -> Option<Scratch> {
+    pub(crate) fn scratch(
+        self,
+        output: &Path,
+        purpose: impl FnOnce() -> String,
+    ) -> Option<Scratch> {
         self.memory?;
         let mut name = OsString::from(output.file_name().unwrap_or_default());
         name.push(".work");

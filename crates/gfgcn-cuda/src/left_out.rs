@@ -38,7 +38,11 @@ enum Side<'a> {
 }
 
 impl<'a> CudaFits<'a> {
-    pub(crate) fn new(system: &'a CudaSystem, penalties: &[f64], context: &Context) -> Result<Self> {
+    pub(crate) fn new(
+        system: &'a CudaSystem,
+        penalties: &[f64],
+        context: &Context,
+    ) -> Result<Self> {
         let lane = system.lane()?;
         let (equations, nodes) = (&system.equations, system.nodes);
         let factors = equations.factorise(&lane, penalties, false, context)?;

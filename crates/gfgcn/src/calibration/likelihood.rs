@@ -28,8 +28,9 @@ pub(crate) struct Likelihood<'a> {
     candidates: &'a [&'a Matrix<f64>],
 }
 
-/// First derivatives of the log-likelihood by the weights, and minus the second ones.
+/// The log-likelihood of some nodes, its first derivatives by the weights, and minus the second ones.
 struct Derivatives {
+    value: f64,
     slope: Vec<f64>,
     curvature: Vec<f64>,
 }
@@ -43,28 +44,31 @@ impl<'a> Likelihood<'a> {
     pub(crate) fn weights(&self, nodes: &[usize], penalty: f64) -> Vec<f64> {
         let mut weights = vec![0.0; self.candidates.len()];
         let total: f64 = nodes.iter().map(|&node| self.truth.weight(node)).sum();
+        // The objective with its derivatives: a step is nearly always taken in full, and the next one needs them.
         let merit = |weights: &[f64]| {
-            let squares = weights.iter().map(|w| w * w).sum::<f64>();
-            self.of_nodes(nodes, weights).iter().sum::<f64>() / total - penalty * squares
-        };
-        let mut now = merit(&weights);
-        for _ in 0..STEPS {
-            let Derivatives { mut slope, mut curvature } = self.derivatives(nodes, &weights);
+            let Derivatives { mut value, mut slope, mut curvature } =
+                self.derivatives(nodes, weights);
             slope.iter_mut().chain(&mut curvature).for_each(|sum| *sum /= total);
+            value /= total;
             for (k, &weight) in weights.iter().enumerate() {
+                value -= penalty * weight * weight;
                 slope[k] -= 2.0 * penalty * weight;
                 curvature[k * weights.len() + k] += 2.0 * penalty;
             }
+            Derivatives { value, slope, curvature }
+        };
+        let mut now = merit(&weights);
+        for _ in 0..STEPS {
+            let Derivatives { value, slope, curvature } = now;
             let goal = Normal::around(&weights, &slope, curvature).solve(0.0);
             let step = |halvings: i32| -> Vec<f64> {
                 let length = 0.5f64.powi(halvings);
                 weights.iter().zip(&goal).map(|(from, to)| from + length * (to - from)).collect()
             };
             let mut trials = (0..HALVINGS).map(step).map(|trial| (merit(&trial), trial));
-            let Some((then, better)) = trials.find(|(then, _)| *then > now) else { break };
-            let rise = then - now;
+            let Some((then, better)) = trials.find(|(then, _)| then.value > value) else { break };
             (now, weights) = (then, better);
-            if rise < SETTLED {
+            if now.value - value < SETTLED {
                 break;
             }
         }
@@ -86,8 +90,11 @@ impl<'a> Likelihood<'a> {
 
     fn derivatives(&self, nodes: &[usize], weights: &[f64]) -> Derivatives {
         let unknowns = weights.len();
-        let zeros =
-            || Derivatives { slope: vec![0.0; unknowns], curvature: vec![0.0; unknowns.pow(2)] };
+        let zeros = || Derivatives {
+            value: 0.0,
+            slope: vec![0.0; unknowns],
+            curvature: vec![0.0; unknowns.pow(2)],
+        };
         let of_chunk = |chunk: &[usize]| {
             let (mut at, mut sums) = (At::new(self), zeros());
             for &node in chunk {
@@ -99,6 +106,7 @@ impl<'a> Likelihood<'a> {
         let parts: Vec<Derivatives> = nodes.par_chunks(CHUNK).map(of_chunk).collect();
         let mut total = zeros();
         for part in &parts {
+            total.value += part.value;
             total.slope.iter_mut().zip(&part.slope).for_each(|(sum, part)| *sum += part);
             total.curvature.iter_mut().zip(&part.curvature).for_each(|(sum, part)| *sum += part);
         }
@@ -155,10 +163,11 @@ impl<'a> At<'a> {
         self.log_likelihood = own - largest - sum.ln();
     }
 
-    /// Adds a_y − ā to the slope and Σ_c p_c (a_c − ā)(a_c − ā)ᵀ to the curvature, where a_c has the scores of class c and
+    /// Adds the log-likelihood to the value, a_y − ā to the slope and Σ_c p_c (a_c − ā)(a_c − ā)ᵀ to the curvature, where a_c has the scores of class c and
     /// ā = Σ_c p_c a_c.
     fn add_to(&mut self, sums: &mut Derivatives, weight: f64) {
         let unknowns = self.means.len();
+        sums.value += weight * self.log_likelihood;
         self.means.fill(0.0);
         for (scores, p) in self.scores.chunks_exact(unknowns).zip(&self.probabilities) {
             self.means.iter_mut().zip(scores).for_each(|(mean, score)| *mean += p * score);

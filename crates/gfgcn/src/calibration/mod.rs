@@ -187,7 +187,8 @@ fn bend_row(scores: &mut [f64], bend: f64) {
 /// The link under which the classes of left-out nodes are most likely; the straighter one of equals.
 fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Result<Link> {
     let entries = left_out.as_slice();
-    let squares: f64 = entries.iter().map(|score| score * score).sum();
+    let squares = |part: &[f64]| part.iter().map(|score| score * score).sum::<f64>();
+    let squares: f64 = entries.par_chunks(ENOUGH).map(squares).collect::<Vec<_>>().iter().sum();
     let size = (squares / entries.len().max(1) as f64).sqrt();
     // One class, or scores that say nothing at all.
     if truth.head().names().len() == 1 || size <= 0.0 {

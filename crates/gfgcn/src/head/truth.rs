@@ -10,11 +10,15 @@ use crate::metrics::{Metric, Ranked, best_threshold};
 use crate::ridge::{Candidate, RidgePath};
 use rayon::prelude::*;
 
+/// Rows that a task fills at least.
+const ROWS_AT_ONCE: usize = 4096;
+
 /// What some nodes are.
 #[derive(Clone, Debug)]
 pub struct Truth {
     head: Head,
     known: Known,
+    /// Y, shared with the ridge problem.
     matrix: Matrix<f64>,
     metric: Metric,
     weights: Option<Vec<f64>>,
@@ -42,12 +46,15 @@ impl Truth {
     /// Three classes or more have one column each, 1 for the node's class and 0 elsewhere. Two classes share one
     /// column, −1 and +1. One class has one column of ones. A class that is not known is 0 everywhere.
     pub fn of_classes(head: &Head, classes: Vec<Option<u32>>) -> Self {
-        let count = head.names().len();
-        let matrix = Matrix::from_fn(classes.len(), head.columns(), |i, j| match classes[i] {
+        let (count, columns) = (head.names().len(), head.columns());
+        let mut matrix = Matrix::zeros(classes.len(), columns);
+        let rows = matrix.as_mut_slice().par_chunks_mut(columns.max(1)).zip(&classes);
+        rows.with_min_len(ROWS_AT_ONCE).for_each(|(row, class)| match (count, *class) {
             // What none of the classes is, is no more one of them than another.
-            None => 0.0,
-            Some(class) if count == 2 => f64::from(class == 1) * 2.0 - 1.0,
-            Some(class) => f64::from(count == 1 || class as usize == j),
+            (_, None) => {}
+            (1, Some(_)) => row[0] = 1.0,
+            (2, Some(class)) => row[0] = f64::from(class == 1) * 2.0 - 1.0,
+            (_, Some(class)) => row[class as usize] = 1.0,
         });
         let mut supports = vec![0; count];
         classes.iter().flatten().for_each(|&class| supports[class as usize] += 1);
@@ -84,6 +91,7 @@ impl Truth {
     }
 
     fn new(head: &Head, known: Known, matrix: Matrix<f64>, supports: Vec<usize>) -> Self {
+        let matrix = matrix.into_shared();
         Truth {
             head: head.clone(),
             known,

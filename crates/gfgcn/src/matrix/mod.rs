@@ -53,6 +53,16 @@ impl<T: Copy + Default> Matrix<T> {
         Matrix::from_buffer(rows, cols, Buffer::shared(data))
     }
 
+    /// The same matrix, whose clones share its entries until one of them is written to.
+    #[must_use]
+    pub fn into_shared(self) -> Self
+    where
+        T: Send + Sync + 'static,
+    {
+        let Matrix { rows, cols, .. } = self;
+        Matrix { rows, cols, data: Buffer::shared(Arc::new(self.into_vec())) }
+    }
+
     /// Row-major data that stay on a device until somebody reads them, as [`Buffer::on_device`] says.
     pub fn on_device(rows: usize, cols: usize, data: Arc<dyn ResidentArray<T>>) -> Result<Self> {
         Matrix::from_buffer(rows, cols, Buffer::on_device(data))

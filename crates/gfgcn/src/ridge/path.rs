@@ -416,8 +416,8 @@ impl RidgePath {
             let fits = fits.of(range.clone(), context)?;
             let mut sums = vec![S::default(); penalties];
             let mut left_out = vec![0.0; t];
-            for (k, node) in range.enumerate() {
-                for (p, sum) in sums.iter_mut().enumerate() {
+            for (p, sum) in sums.iter_mut().enumerate() {
+                for (k, node) in range.clone().enumerate() {
                     let (fit, form) = fits.at(p, k, t);
                     formula.predict(node, fit, form, &mut left_out);
                     visit(sum, node, &left_out);
