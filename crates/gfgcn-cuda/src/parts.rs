@@ -11,9 +11,10 @@ use gfgcn::{Error, Result};
 
 /// Rows and columns of a tile, as in the kernels.
 pub(crate) const TILE: usize = 32;
-/// Rows of F that are multiplied together at least, and parts at most.
+/// Rows of F that are multiplied together at least; parts, and bytes of their products, at most.
 const PART_ROWS: usize = 256;
-const PARTS: usize = 16;
+const PARTS: usize = 128;
+const PART_BYTES: usize = 256 << 20;
 
 /// S and what it was made of, before there are targets.
 pub(crate) struct Parts {
@@ -59,29 +60,8 @@ fn of_features(
 ) -> Result<Parts> {
     let (_, size) = Parts::sizes(nodes, columns, primal);
     if primal {
-        let s = lane.allocate::<f64>(size * size)?;
-        // A small matrix of long sums leaves most of the GPU idle: the rows are divided, and the parts added up.
-        let count = (nodes / PART_ROWS).clamp(1, PARTS);
-        let each = nodes / count;
-        let parts = lane.allocate::<f64>(count * size * size)?;
-        let f = Operand::new(address(&rows), size).batched(each * size);
-        let to = Operand::new(address(&parts), size).batched(size * size);
-        let product = Size { rows: size, columns: size, terms: each, batch: count };
-        lane.multiply(product, 1.0, (f.transposed(), f), 0.0, to)?;
-        let rest = nodes - count * each;
-        if rest > 0 {
-            let f = Operand::new(address(&rows), size).at(count * each, 0);
-            let product = Size { rows: size, columns: size, terms: rest, batch: 1 };
-            lane.multiply(
-                product,
-                1.0,
-                (f.transposed(), f),
-                1.0,
-                Operand::new(address(&parts), size),
-            )?;
-        }
-        let entries = size * size;
-        lane.launch_each("add_parts", entries, arguments![&parts, &s, count as u32, entries])?;
+        let f = Operand::new(address(&rows), size);
+        let s = transposed_product(lane, (f, size), (f, size), nodes)?;
         Ok(Parts { s, rows: Some(rows), nodes, columns, primal, means: None })
     } else {
         let s = lane.zeros::<f64>(size * size)?;
@@ -93,6 +73,36 @@ fn of_features(
     }
 }
 
+/// AᵀB of two matrices with many rows, each given with its columns.
+///
+/// A small matrix of long sums leaves most of the GPU idle: the rows are divided, and the products of the parts added up.
+pub(crate) fn transposed_product(
+    lane: &Held,
+    (a, rows): (Operand, usize),
+    (b, columns): (Operand, usize),
+    terms: usize,
+) -> Result<CudaSlice<f64>> {
+    let entries = rows * columns;
+    let most = (PART_BYTES / (8 * entries).max(1)).clamp(1, PARTS);
+    let count = (terms / PART_ROWS).clamp(1, most);
+    let each = terms / count;
+    let parts = lane.allocate::<f64>(count * entries)?;
+    let to = Operand::new(address(&parts), columns).batched(entries);
+    let batched = |operand: Operand| operand.batched(each * operand.stride);
+    let size = Size { rows, columns, terms: each, batch: count };
+    lane.multiply(size, 1.0, (batched(a).transposed(), batched(b)), 0.0, to)?;
+    let rest = terms - count * each;
+    if rest > 0 {
+        let (a, b) = (a.at(count * each, 0), b.at(count * each, 0));
+        let size = Size { rows, columns, terms: rest, batch: 1 };
+        let first = Operand::new(address(&parts), columns);
+        lane.multiply(size, 1.0, (a.transposed(), b), 1.0, first)?;
+    }
+    let sum = lane.allocate::<f64>(entries)?;
+    lane.launch_each("add_parts", entries, arguments![&parts, &sum, count as u32, entries])?;
+    Ok(sum)
+}
+
 /// The system of rows that are on the GPU.
 fn gather(lane: &Held, gathered: &Gathered<'_>) -> Result<Parts> {
     let (nodes, columns) = (gathered.positions.len(), gathered.columns());
@@ -100,7 +110,11 @@ fn gather(lane: &Held, gathered: &Gathered<'_>) -> Result<Parts> {
     let stride = if primal { columns.next_multiple_of(TILE) } else { columns };
     let positions: Vec<u32> = gathered.positions.iter().map(|&row| row as u32).collect();
     let positions = lane.upload(&positions)?;
-    let f = lane.zeros::<f64>(nodes * stride)?;
+    // Columns that fill the last tile are zeros.
+    let f = match stride == columns {
+        true => lane.allocate::<f64>(nodes * stride)?,
+        false => lane.zeros::<f64>(nodes * stride)?,
+    };
     let mut first = 0;
     for (channel, scale) in gathered.channels {
         let own = channel.cols();

@@ -9,8 +9,8 @@ use crate::device::Gpu;
 use crate::factors::Equations;
 use crate::lanes::Held;
 use crate::left_out::CudaFits;
-use crate::parts::{Parts, copy_rows};
-use crate::products::{Operand, Size};
+use crate::parts::{Parts, copy_rows, transposed_product};
+use crate::products::Operand;
 use cudarc::driver::{CudaEvent, CudaSlice};
 use gfgcn::Result;
 use gfgcn::context::Context;
@@ -52,20 +52,17 @@ impl CudaSystem {
         let Parts { s, rows, nodes, columns, primal, means } = Parts::new(&lane, inputs)?;
         let (count, size) = Parts::sizes(nodes, columns, primal);
         let y = lane.upload(targets.as_slice())?;
-        let right = lane.zeros::<f64>(size * targets.cols())?;
-        match rows.as_ref().filter(|_| primal) {
-            None => copy_rows(&lane, &y, &right, count, targets.cols(), targets.cols())?,
-            Some(rows) => lane.multiply(
-                Size { rows: size, columns: targets.cols(), terms: nodes, batch: 1 },
-                1.0,
-                (
-                    Operand::new(address(rows), size).transposed(),
-                    Operand::new(address(&y), targets.cols()),
-                ),
-                0.0,
-                Operand::new(address(&right), targets.cols()),
-            )?,
-        }
+        let right = match rows.as_ref().filter(|_| primal) {
+            None => {
+                let right = lane.zeros::<f64>(size * targets.cols())?;
+                copy_rows(&lane, &y, &right, count, targets.cols(), targets.cols())?;
+                right
+            }
+            Some(rows) => {
+                let y = (Operand::new(address(&y), targets.cols()), targets.cols());
+                transposed_product(&lane, (Operand::new(address(rows), size), size), y, nodes)?
+            }
+        };
         let means = means.map(|means| lane.download(&means, columns)).transpose()?;
         let equations = Equations { s, right, count, size, targets: targets.cols() };
         let (device, solved) = (device.clone(), Mutex::default());
@@ -194,17 +191,9 @@ impl System for CudaSystem {
         let rows = self.rows.as_ref().expect("a system that was gathered has its rows");
         let stride = if self.primal { self.equations.size } else { self.columns };
         let (sent, columns) = (lane.upload(v.as_slice())?, v.cols());
-        let out = lane.allocate::<f64>(self.columns * columns)?;
-        lane.multiply(
-            Size { rows: self.columns, columns, terms: self.nodes, batch: 1 },
-            1.0,
-            (
-                Operand::new(address(rows), stride).transposed(),
-                Operand::new(address(&sent), columns),
-            ),
-            0.0,
-            Operand::new(address(&out), columns),
-        )?;
+        let f = (Operand::new(address(rows), stride), self.columns);
+        let v = (Operand::new(address(&sent), columns), columns);
+        let out = transposed_product(&lane, f, v, self.nodes)?;
         let values = lane.download(&out, self.columns * columns)?;
         Matrix::from_rows(self.columns, columns, values)
     }
