@@ -259,6 +259,11 @@ const tests = {
     const page = await open(url);
     assert.match(await status(page), /Nothing is labelled yet/);
     assert.equal(await page.locator("#save-model").isDisabled(), true);
+    await page.locator("#new-class").fill("ants");
+    await page.locator("#new-class").press("Enter");
+    assert.match(await page.locator("#proposed").textContent(), /Ask for a node first/);
+    assert.equal(await page.locator("#new-class").inputValue(), "ants", "what was typed stays");
+    await page.locator("#new-class").fill("");
     for (const by of ["gain", "uncertainty"]) {
       await page.locator("#propose-by").selectOption(by);
       await page.locator("#propose").click();
