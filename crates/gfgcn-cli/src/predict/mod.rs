@@ -347,7 +347,10 @@ impl Report {
             .classes
             .iter()
             .filter(|c| c.predicted > 0)
-            .map(|c| format!("{} {}", c.predicted, shown::name(&c.class)))
+            .map(|c| match c.class.parse::<f64>() {
+                Ok(_) => format!("{} of class {}", c.predicted, c.class),
+                Err(_) => format!("{} {}", c.predicted, shown::name(&c.class)),
+            })
             .collect();
         let nodes = count(self.nodes, "node", "nodes");
         let predicted = match classes.as_slice() {

@@ -124,7 +124,7 @@ impl Model {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let damaged = |why: &str| {
             Error::Format(format!(
-                "{why}; the file is damaged, or it is not a gfgcn model, which gfgcn fit makes"
+                "{why}; the file is damaged or not a gfgcn model, train it again"
             ))
         };
         check_memory("reading the model", (LOADING - 1) * bytes.len() as u64)?;
