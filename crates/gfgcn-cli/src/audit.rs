@@ -159,15 +159,10 @@ fn columns(kind: TargetKind, lines: &[Line]) -> Vec<Column<'_>> {
 impl Report {
     fn text(&self) -> String {
         let what = match self.targets {
-            TargetKind::Values => count(self.audited, "value", "values"),
-            TargetKind::Classes | TargetKind::Sets => format!(
-                "{} of {}",
-                self.unexpected,
-                count(
-                    self.audited,
-                    "label is not what is expected",
-                    "labels are not what is expected"
-                )
+            TargetKind::Values => ("compared", count(self.audited, "value", "values")),
+            TargetKind::Classes | TargetKind::Sets => (
+                "unexpected",
+                format!("{} of {}", self.unexpected, count(self.audited, "label", "labels")),
             ),
         };
         let mut header = vec!["id", "given", "expected"];
@@ -183,9 +178,11 @@ impl Report {
         };
         let rows = self.suspects.iter().map(row).collect();
         let header = header.into_iter().map(str::to_owned).collect();
-        let mut lines =
-            vec![("looked at", what), ("time", seconds(Duration::from_secs_f64(self.seconds)))];
+        let mut lines = vec![what, ("time", seconds(Duration::from_secs_f64(self.seconds)))];
         lines.extend(self.saved.clone().map(|path| ("saved", path)));
-        format!("{}\n{}\n", pairs(&lines), table(header, rows).trim_fmt())
+        match self.suspects.is_empty() {
+            true => pairs(&lines),
+            false => format!("{}\n{}\n", pairs(&lines), table(header, rows).trim_fmt()),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::device::DeviceOption;
 use crate::output::{Output, count};
 use crate::progress::{self, Unit};
-use crate::source::Source;
+use crate::source::{Source, load_model};
 use crate::tables::TableTarget;
 use crate::{Global, shown};
 use clap::Args;
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let inputs = [arguments.source.files(), vec![arguments.model.clone()]].concat();
     let output = &arguments.table.check(arguments.force, &inputs, output)?;
-    let model = Model::load(&arguments.model)?;
+    let model = load_model(&arguments.model)?;
     let dataset = arguments.source.load_for(&model, global, output)?;
     let class = arguments.class.as_deref().map(|name| position(&model, name)).transpose()?;
     let writer = Writer { model: &model, dataset: &dataset, top: arguments.top as usize };

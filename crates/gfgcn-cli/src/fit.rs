@@ -1,16 +1,17 @@
-//! `gfgcn fit`: train a model and save it.
+//! `gfgcn fit`: train a model, save it, and label the nodes with it.
 
 use crate::Global;
 use crate::device::{DeviceOption, on_processor, placed};
 use crate::limit::{MemoryLimit, with_scratch};
 use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
+use crate::predict;
 use crate::progress::{self, Unit};
 use crate::settings::{reported, score_name, shown_score, targets};
-use crate::source::{Source, SplitSource, Target};
+use crate::source::{ModelTarget, Source, SplitSource};
 use crate::training::{Searched, TrainOn};
 use crate::wanted::{self, Wanted};
-use crate::{shown, training};
+use crate::{shown, stdio, training};
 use clap::Args;
 use gfgcn::Model;
 use gfgcn::context::{Context, Scratch};
@@ -19,6 +20,7 @@ use gfgcn::head::Head;
 use gfgcn::metrics::Metric;
 use gfgcn::training::Recipe;
 use serde::Serialize;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Train a model on the labelled nodes and save it
@@ -27,10 +29,12 @@ use std::time::{Duration, Instant};
 /// the filtering. Without further options the model is searched for, as by gfgcn tune: what is computed
 /// from the graph, every λ and how much each part counts are chosen by exact leave-one-out. With any of --model,
 /// --design, --depth, --tau, --time, --kernel, --select, --lambda or --row-normalize there is no search, and
-/// what is not said is gfSSGC at depth 8 with a linear kernel.
+/// what is not said is gfSSGC at depth 8 with a linear kernel. With --predictions, every node is labelled as well, as by
+/// gfgcn predict; the model need not be saved then.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn fit my-folder -o my.model
+  gfgcn fit my-folder --predictions labels.csv
   gfgcn fit --edges e.csv --features f.csv --labels l.csv -o my.model
   gfgcn fit cora --public-split --model gfsgc --depth 2 --select validation -o cora.model
   gfgcn fit cora --design 'ppr:alpha=0.1 + 0.5*identity/unit' -o cora.model")]
@@ -38,13 +42,13 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     source: Source,
     #[command(flatten)]
-    target: Target,
+    target: ModelTarget,
     /// Say first what will be computed, and what it costs
     #[arg(long)]
     explain: bool,
     /// Keep what learning more and forgetting need (gfgcn update, gfgcn forget): labels, and the filtered features of all
     /// nodes, which make the file as large as these
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     keep_training: bool,
     #[command(flatten)]
     split: SplitSource,
@@ -69,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     let selection = arguments.wanted.settings.ridge().selection;
     arguments.train_on.check_given(&arguments.split, selection)?;
-    arguments.target.check(&arguments.source.files())?;
+    let output = &arguments.target.check(&arguments.source.files(), output)?;
     let dataset = arguments.source.load(global, output)?;
     arguments.memory.count(&dataset)?;
     let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
@@ -83,8 +87,10 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
     let keeps = arguments.keep_training;
+    let beside = arguments.target.model().or(arguments.target.predictions());
+    let beside = beside.filter(|path| !stdio::is_standard(path));
     let scratch =
-        arguments.memory.scratch(arguments.target.path(), || dataset.source_fingerprint());
+        beside.and_then(|path| arguments.memory.scratch(path, || dataset.source_fingerprint()));
     let (model, search) = match &recipe {
         Recipe::Described(classifier) => {
             let fit = |context: &Context| match keeps {
@@ -104,15 +110,27 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         }
     };
     let elapsed = start.elapsed();
-    training::save(&model, arguments.target.path(), arguments.target.force())?;
+    let (path, force) = (arguments.target.model(), arguments.target.force());
+    if let Some(path) = path {
+        training::save(&model, path, force)?;
+    }
     scratch.iter().for_each(Scratch::remove);
-    let report = Report { plan, search, ..Report::new(&model, arguments.target.path(), elapsed) };
+    let predictions = match arguments.target.predictions() {
+        Some(path) => {
+            let compared = arguments.split.is_given().then_some(&split);
+            let memory = arguments.memory;
+            Some(predict::label_all(&model, &dataset, compared, (path, force), memory, output)?)
+        }
+        None => None,
+    };
+    let report = Report { plan, search, predictions, ..Report::new(&model, path, elapsed) };
     output.report(&report, Report::text)
 }
 
 #[derive(Serialize)]
 struct Report {
-    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
     members: Vec<MemberLine>,
     head: Head,
     nodes: usize,
@@ -126,14 +144,16 @@ struct Report {
     search: Option<Searched>,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Explanation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predictions: Option<predict::Report>,
     seconds: f64,
 }
 
 impl Report {
-    fn new(model: &Model, path: &std::path::Path, elapsed: Duration) -> Self {
+    fn new(model: &Model, path: Option<&Path>, elapsed: Duration) -> Self {
         let provenance = model.provenance();
         Report {
-            model: shown::path(path),
+            model: path.map(shown::path),
             members: model.members().iter().map(MemberLine::from).collect(),
             head: model.head().clone(),
             nodes: model.nodes(),
@@ -143,6 +163,7 @@ impl Report {
             selection_score: model.selection_score().map(|(metric, score)| reported(metric, score)),
             search: None,
             plan: None,
+            predictions: None,
             seconds: elapsed.as_secs_f64(),
         }
     }
@@ -179,7 +200,8 @@ impl Report {
         }
         let time = seconds(Duration::from_secs_f64(self.seconds));
         lines.push(("time", format!("{time}{times}")));
-        lines.push(("saved", self.model.clone()));
-        pairs(&lines)
+        lines.extend(self.model.clone().map(|path| ("saved", path)));
+        let predictions = self.predictions.as_ref().map(|report| format!("\n{}", report.text()));
+        pairs(&lines) + &predictions.unwrap_or_default()
     }
 }

@@ -5,8 +5,8 @@ use crate::output::{Output, count, lambda, pairs};
 use crate::relearn::receipt;
 use crate::settings::{reported, score_name, shown_score};
 use crate::shown;
+use crate::source::load_model;
 use clap::Args;
-use gfgcn::Model;
 use gfgcn::data::TargetKind;
 use gfgcn::files::{open, read_file};
 use gfgcn::head::{ClassWeights, Head};
@@ -42,7 +42,7 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<()> {
-    let model = Model::load(&arguments.model)?;
+    let model = load_model(&arguments.model)?;
     let beside = receipt::beside(&arguments.model);
     let receipts = arguments.receipt.as_ref().or(beside.exists().then_some(&beside));
     if let Some(given) = &arguments.receipt {

@@ -13,6 +13,8 @@ const NAME: usize = 80;
 const LINE: usize = 2000;
 /// Names of a list.
 const LISTED: usize = 50;
+/// Names in a sentence.
+const FEW: usize = 8;
 
 /// Text with control characters written out, as in `\u{1b}`; line breaks stay.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
@@ -43,9 +45,18 @@ pub(crate) fn name(text: &str) -> String {
 
 /// Names with commas between them, the first fifty of many.
 pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
-    let mut text: Vec<String> = names.iter().take(LISTED).map(|text| name(text.as_ref())).collect();
-    if names.len() > LISTED {
-        text.push(format!("and {} more", names.len() - LISTED));
+    first_of(names, LISTED)
+}
+
+/// As [`list`], of names that stand in the middle of a sentence: the first few.
+pub(crate) fn few<S: AsRef<str>>(names: &[S]) -> String {
+    first_of(names, FEW)
+}
+
+fn first_of<S: AsRef<str>>(names: &[S], most: usize) -> String {
+    let mut text: Vec<String> = names.iter().take(most).map(|text| name(text.as_ref())).collect();
+    if names.len() > most {
+        text.push(format!("and {} more", names.len() - most));
     }
     text.join(", ")
 }

@@ -9,8 +9,8 @@ use gfgcn::files::temporary_beside;
 use gfgcn::split::Split;
 use gfgcn::{Error, Model, Result};
 use gfgcn_data::{
-    Columns, Directions, EdgeFile, Layout, ReadOptions, TableFiles, giveaway, npz, read_splits,
-    read_values,
+    Columns, Directions, EdgeFile, Layout, OutputFormat, ReadOptions, TableFiles, giveaway, npz,
+    read_splits, read_values,
 };
 use gfgcn_datasets::{has_extension, open_with, recognise, stem};
 use std::path::{Path, PathBuf};
@@ -92,7 +92,8 @@ impl Source {
             true => Directions::Kept { by: "the model" },
             false => self.direction.directions(),
         };
-        let columns = Columns { encoding: model.encoding().cloned(), ..self.columns.columns() };
+        let encoding = Some(model.encoding().cloned().unwrap_or_default());
+        let columns = Columns { encoding, ..self.columns.columns() };
         self.load_with(&ReadOptions { directions, columns }, global, output)
     }
 
@@ -127,9 +128,11 @@ impl Source {
         output: &Output,
     ) -> Result<Dataset> {
         let (source, kept) = self.with_input_kept()?;
-        let dataset = source.read(options, global, output)?;
-        drop(kept);
-        Ok(dataset)
+        let read = source.read(options, global, output);
+        match kept {
+            Some(folder) => read.map_err(|error| folder.blame_input(error)),
+            None => read,
+        }
     }
 
     fn read(&self, options: &ReadOptions, global: &Global, output: &Output) -> Result<Dataset> {
@@ -209,6 +212,18 @@ impl Source {
         let others = [&self.dataset, &self.features, &self.node_list, &self.labels, &self.values];
         edges.chain(others.into_iter().flatten().cloned()).collect()
     }
+}
+
+/// The model in a file.
+///
+/// # Errors
+/// Whatever is wrong with it; a dataset in its place is recognised.
+pub(crate) fn load_model(path: &Path) -> Result<Model> {
+    if path.is_dir() {
+        let problem = "is a folder, but a file is needed here: a model, which gfgcn fit saves; a dataset comes after it";
+        return Err(Error::Data(problem.into()).in_file(path));
+    }
+    Model::load(path)
 }
 
 /// A dataset by name or by path: where options name tables that say something else.
@@ -335,6 +350,53 @@ impl Target {
             return Err(Error::Data(problem));
         }
         check_output(&self.output, self.force, inputs)
+    }
+}
+
+/// Where a model goes, and what it predicts: one of the two at least.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ModelTarget {
+    /// File to write the model to
+    #[arg(short, long, value_name = "FILE", required_unless_present = "predictions")]
+    output: Option<PathBuf>,
+    /// Label every node, too, and write the predictions to a table, or to - for standard output: .csv, .tsv, .json (each also
+    /// .gz), .parquet or .npz
+    #[arg(long, value_name = "FILE")]
+    predictions: Option<PathBuf>,
+    /// Replace the output files if they are there
+    #[arg(long)]
+    force: bool,
+}
+
+impl ModelTarget {
+    pub(crate) fn model(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    pub(crate) fn predictions(&self) -> Option<&Path> {
+        self.predictions.as_deref()
+    }
+
+    pub(crate) fn force(&self) -> bool {
+        self.force
+    }
+
+    /// Notices before any work is done what could not or must not be written, and says where the report goes.
+    pub(crate) fn check(&self, inputs: &[PathBuf], output: &Output) -> Result<Output> {
+        if let Some(path) = &self.output {
+            Target { output: path.clone(), force: self.force }.check(inputs)?;
+        }
+        let Some(path) = &self.predictions else { return Ok(*output) };
+        if stdio::is_standard(path) {
+            return Ok(output.with_data_on_stdout());
+        }
+        if self.output.as_ref() == Some(path) {
+            let problem = "cannot be both the model and the predictions; name two files";
+            return Err(Error::Data(problem.into()).in_file(path));
+        }
+        OutputFormat::of(path)?;
+        check_output(path, self.force, inputs)?;
+        Ok(*output)
     }
 }
 

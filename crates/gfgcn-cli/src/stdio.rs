@@ -33,6 +33,16 @@ impl Folder {
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
+
+    /// An error in a file of this folder, which a person knows as standard input.
+    pub(crate) fn blame_input(&self, error: Error) -> Error {
+        match error {
+            Error::InFile { path, place, source } if path.starts_with(self.0.path()) => {
+                Error::InFile { path: "standard input".into(), place, source }
+            }
+            other => other,
+        }
+    }
 }
 
 /// Removes what is left when the program is ended.

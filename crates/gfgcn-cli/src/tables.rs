@@ -9,7 +9,7 @@ use gfgcn_data::{Column, OutputFormat, write_columns};
 use std::path::{Path, PathBuf};
 
 /// The format of a file that is written.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FormatOption {
     /// csv, tsv, json, parquet or npz [default: as the name of the output says; csv on standard output]
     #[arg(long, value_name = "FORMAT", requires = "output")]

@@ -6,7 +6,7 @@ use crate::progress::{self, Unit};
 use crate::shown;
 use crate::source::SplitSource;
 use clap::{Args, ValueEnum};
-use gfgcn::data::{Dataset, Targets};
+use gfgcn::data::{ColumnKind, Dataset, Targets};
 use gfgcn::metrics::Metric;
 use gfgcn::ridge::Selection;
 use gfgcn::split::Split;
@@ -98,10 +98,26 @@ pub(crate) fn nodes(
     let given = given.map(|split| train_on.apply(vec![split])).transpose()?;
     let split = match given.and_then(|mut splits| splits.pop()) {
         Some(split) => split,
-        None => Split::all_known(dataset.targets()).map_err(|e| e.in_file(dataset.name()))?,
+        None => Split::all_known(dataset.targets())
+            .map_err(|e| where_labels_may_be(e, dataset).in_file(dataset.name()))?,
     };
     warn_of_small_classes(dataset, &split, output);
     Ok(split)
+}
+
+/// Says how labels are named, where there are none, and which columns might hold them.
+fn where_labels_may_be(error: Error, dataset: &Dataset) -> Error {
+    let columns = dataset.encoding().map_or(&[][..], |encoding| &encoding.columns);
+    let words = columns.iter().filter(|column| matches!(column.kind, ColumnKind::Category { .. }));
+    let words: Vec<&str> = words.map(|column| column.name.as_str()).collect();
+    let example = match &words[..] {
+        [] => String::new(),
+        words => format!(", perhaps {}", shown::few(words)),
+    };
+    Error::Data(format!(
+        "{error}: in labels.csv beside edges.csv, in a table named with --labels, or in the column named with --label-column\
+         {example}"
+    ))
 }
 
 /// Looks for the best model, which keeps its training if that is asked for.
@@ -276,7 +292,7 @@ pub(crate) fn warn_of_small_classes(dataset: &Dataset, split: &Split, output: &O
     }
     let with = |count: usize| {
         let classes = labels.classes().iter().zip(&counts).filter(|(_, found)| **found == count);
-        shown::list(&classes.map(|(class, _)| class).collect::<Vec<_>>())
+        shown::few(&classes.map(|(class, _)| class).collect::<Vec<_>>())
     };
     let (absent, single) = (with(0), with(1));
     if !absent.is_empty() {

@@ -11,7 +11,8 @@ use std::str::FromStr;
 pub struct Columns {
     /// The ids of nodes, in tables of features, nodes and labels.
     pub id: Option<String>,
-    /// The labels: in the table of labels, or among the features where there is none.
+    /// The labels: in the table of labels, or among the features where there is none; there a column that is called `label`
+    /// or `class` is taken for them even if nothing is said.
     pub label: Option<String>,
     /// The columns that are features; all that are left where none is named.
     pub features: Vec<String>,
@@ -27,7 +28,7 @@ pub struct Columns {
     pub kind: Option<String>,
     /// What stands between the cells of text tables.
     pub separator: Option<Separator>,
-    /// How a table became features when a model was trained, to be done again.
+    /// How a table became features when a model was trained, to be done again. Where there is a model, nothing is guessed.
     pub encoding: Option<Encoding>,
 }
 

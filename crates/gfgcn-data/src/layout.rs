@@ -122,7 +122,7 @@ impl Layout {
         match known {
             Some((_, layout)) => Ok(layout(path.to_owned())),
             None => Err(Error::Data(
-                "is not a dataset by its name; give an .npz, .graphml, .gexf, .json or .mat file, a list of edges \
+                "is not a dataset, by the ending of its name; give an .npz, .graphml, .gexf, .json or .mat file, a list of edges \
                  (.txt, .csv, .tsv, .edges, .npy, .mtx, .parquet, .arrow), a folder, or separate tables (--edges, --features and --labels)"
                     .into(),
             )
@@ -148,12 +148,20 @@ impl Layout {
         }
         match &planetoid::names_in(path)?[..] {
             [only] => Ok(Layout::Planetoid { folder: path.to_owned(), name: only.clone() }),
-            [] => Err(Error::Data(
-                "has neither tables (edges.csv, features.csv, labels.csv) nor Planetoid files (ind.NAME.graph, …), nor \
-                 those of OGB (raw/edge.csv.gz, …), MUSAE (NAME_edges.csv, …) or Neo4j (CSV with :ID and :START_ID)"
-                    .into(),
-            )
-            .in_file(path)),
+            [] => {
+                let others = match &TableFiles::other_tables(path)?[..] {
+                    [] => String::new(),
+                    names => format!(
+                        "; there are {}, which can be named one by one (--edges, --features, --labels)",
+                        names.join(", ")
+                    ),
+                };
+                Err(Error::Data(format!(
+                    "has neither tables (edges.csv, features.csv, labels.csv) nor Planetoid files (ind.NAME.graph, …), nor \
+                     those of OGB (raw/edge.csv.gz, …), MUSAE (NAME_edges.csv, …) or Neo4j (CSV with :ID and :START_ID){others}"
+                ))
+                .in_file(path))
+            }
             several => Err(Error::Data(format!(
                 "has {} Planetoid datasets ({}); name one by its graph, such as {}",
                 several.len(),
@@ -224,7 +232,9 @@ impl Layout {
             }
             Layout::Tables(files) => {
                 let (directions, columns) = (*directions, columns.clone());
-                TableFiles { directions, columns, ..(**files).clone() }.read(name, context)
+                let dataset =
+                    TableFiles { directions, columns, ..(**files).clone() }.read(name, context)?;
+                note_unread_tables(dataset, files)
             }
             Layout::EdgeList(path) => {
                 let edges = vec![EdgeFile::from(path.clone())];
@@ -242,6 +252,24 @@ impl Layout {
                 matlab::read(path, name, *directions, columns, &Reading::under(context)?)
             }
         }
+    }
+}
+
+/// Says which tables of a folder were not read, where something is missed: labels may be in a file of another name.
+fn note_unread_tables(dataset: Dataset, files: &TableFiles) -> Result<Dataset> {
+    let folder = files.edges.first().and_then(|edges| edges.path.parent());
+    match folder {
+        Some(folder) if dataset.targets().known().is_empty() => {
+            let others = TableFiles::other_tables(folder)?;
+            Ok(match &others[..] {
+                [] => dataset,
+                names => dataset.with_note(format!(
+                    "not read: {}; labels are read from labels.csv, or from what --labels names",
+                    names.join(", ")
+                )),
+            })
+        }
+        _ => Ok(dataset),
     }
 }
 

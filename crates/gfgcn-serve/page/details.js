@@ -39,7 +39,7 @@ function sentence({ label, known, judged }, node) {
     const without = judged === null ? "" : judged === label ? "; without it, the same is predicted" : `; without it, ${judged} is predicted`;
     return `Labelled ${label}${without}. ${edges}.`;
   }
-  if (known !== null) return `Its class is ${known}, which the model does not know. ${edges}.`;
+  if (known !== null) return `Held out: its class is ${known}, but the model was not told. ${edges}.`;
   return `Not labelled. ${edges}.`;
 }
 

@@ -20,7 +20,8 @@ export class Labelling {
       onsubmit: (event) => {
         event.preventDefault();
         const name = this.other.value.trim();
-        this.other.value = "";
+        // What was typed stays where there is no node to give it to.
+        if (this.proposed !== null) this.other.value = "";
         if (name) this.label(name);
       },
     }, this.other, element("button", { textContent: "Label" }));
@@ -45,7 +46,10 @@ export class Labelling {
 
   /** Labels what was proposed, and goes on with the next. */
   async label(name) {
-    if (this.proposed === null) return;
+    if (this.proposed === null) {
+      this.sentence.textContent = "Ask for a node first: Next node, or n.";
+      return;
+    }
     const node = this.proposed;
     this.proposed = null;
     if (await this.act.label(node, name)) await this.next();
@@ -55,6 +59,7 @@ export class Labelling {
   /** The classes that there are, with the keys 1 to 9. */
   show(classes) {
     this.names = classes;
+    this.other.placeholder = classes.length > 0 ? "another class" : "its class";
     this.classes.replaceChildren(...classes.slice(0, 30).map((name, k) => {
       const swatch = element("span", { className: "swatch" });
       swatch.style.background = ofClass(name);

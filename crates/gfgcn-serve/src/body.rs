@@ -52,9 +52,8 @@ impl Bodies {
 
 /// What a text of JSON says.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        Problem::bad_request(format!("the request is not what it should be: {error}"))
-    })
+    serde_json::from_slice(bytes)
+        .map_err(|error| Problem::bad_request(format!("the request cannot be understood: {error}")))
 }
 
 /// Pages of other sites can send some types without asking first, and these are none of them.

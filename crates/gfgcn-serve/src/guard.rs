@@ -121,7 +121,7 @@ pub(crate) async fn watch(State(app): State<Arc<App>>, request: Request, next: N
         _ => "other",
     };
     app.metrics.answered(known, &route, status, time);
-    let milliseconds = 1e3 * time.as_secs_f64();
+    let milliseconds = time.as_micros() as f64 / 1e3;
     tracing::info!(method = known, route, status, milliseconds, "answered");
     response
 }

@@ -259,11 +259,15 @@ impl Server {
         });
         let mut router = routes
             .merge(inference::router())
-            .fallback(|| async { Problem::not_found("there is nothing here; see /openapi.json") })
+            .fallback(|| async {
+                Problem::not_found(
+                    "there is nothing at this address; /v1/info says what is served, and /openapi.json what can be asked",
+                )
+            })
             .method_not_allowed_fallback(|| async {
                 Problem::new(
                     StatusCode::METHOD_NOT_ALLOWED,
-                    "this cannot be done here; see /openapi.json",
+                    "this address takes another method, GET or POST; see /openapi.json",
                 )
             })
             .layer(axum::middleware::from_fn_with_state(app.clone(), guard::watch));

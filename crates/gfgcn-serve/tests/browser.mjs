@@ -94,6 +94,10 @@ const slide = (page, id, positions) =>
     slider.dispatchEvent(new Event("change", { bubbles: true }));
   }, positions);
 
+/** Waits until the page says something of the last of several positions: a slow machine answers for those before it, too. */
+const says = (page, text) =>
+  page.waitForFunction((wanted) => document.getElementById("status").textContent.includes(wanted), text);
+
 async function find(page, id) {
   await page.locator("#query").fill(id);
   await page.locator("#query").press("Enter");
@@ -158,6 +162,7 @@ const tests = {
     };
     await check("ssgc:depth=8,tau=0.05");
     await after(page, () => slide(page, "depth", [9, 10, 12, 3]));
+    await says(page, "depth=3");
     await check("ssgc:depth=3,tau=0.05");
     await after(page, () => slide(page, "tau", [0.3]));
     await check("ssgc:depth=3,tau=0.3");
@@ -213,6 +218,7 @@ const tests = {
       assert.deepEqual(without(await state(page)), without(before), what);
     }
     await after(page, () => slide(page, "depth", [2, 3, 4]));
+    await says(page, "depth=4");
     await after(page, () => page.locator("#undo").click());
     assert.deepEqual(without(await state(page)), without(before));
     assert.equal(await page.locator("#undo").isDisabled(), true);
@@ -259,6 +265,11 @@ const tests = {
     const page = await open(url);
     assert.match(await status(page), /Nothing is labelled yet/);
     assert.equal(await page.locator("#save-model").isDisabled(), true);
+    await page.locator("#new-class").fill("ants");
+    await page.locator("#new-class").press("Enter");
+    assert.match(await page.locator("#proposed").textContent(), /Ask for a node first/);
+    assert.equal(await page.locator("#new-class").inputValue(), "ants", "what was typed stays");
+    await page.locator("#new-class").fill("");
     for (const by of ["gain", "uncertainty"]) {
       await page.locator("#propose-by").selectOption(by);
       await page.locator("#propose").click();

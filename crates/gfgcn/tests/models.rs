@@ -453,7 +453,7 @@ fn other_numbers_of_features_are_refused() {
         seed: 1,
     };
     let message = predict(&model, &other.make()).unwrap_err().to_string();
-    assert!(message.contains("features per node") && message.contains("expected 3, found 4"));
+    assert!(message.contains("4 features per node") && message.contains("trained on 3"));
 }
 
 /// A dataset on a path of nodes, with named features: the value at (node, feature) is a function of

@@ -178,11 +178,11 @@ impl Report {
             (
                 "components",
                 format!(
-                    "{} (largest: {} nodes, {} edges; {} isolated nodes)",
+                    "{} (largest: {}, {}; {})",
                     self.components,
-                    self.largest_component.nodes,
-                    self.largest_component.edges,
-                    self.isolated_nodes
+                    count(self.largest_component.nodes, "node", "nodes"),
+                    count(self.largest_component.edges, "edge", "edges"),
+                    count(self.isolated_nodes, "isolated node", "isolated nodes")
                 ),
             ),
             (

@@ -6,7 +6,7 @@ use crate::device::DeviceOption;
 use crate::limit::{MemoryLimit, with_scratch};
 use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Unit};
-use crate::source::{Source, SplitSource, Target};
+use crate::source::{Source, SplitSource, Target, load_model};
 use crate::tables::{FormatOption, write_to};
 use crate::{Global, interrupt, shown, stdio};
 use agreement::Agreement;
@@ -16,12 +16,13 @@ use gfgcn::context::{Context, Scratch};
 use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::files::read_file;
 use gfgcn::model::Predictions;
+use gfgcn::split::Split;
 use gfgcn::{Error, Model};
 use gfgcn_data::predictions::{self, Extras};
-use gfgcn_data::read_nodes;
+use gfgcn_data::{OutputFormat, read_nodes};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Label every node of a graph with a trained model
@@ -88,13 +89,13 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let mut inputs = arguments.source.files();
     inputs.push(arguments.model.clone());
     inputs.extend(arguments.nodes.clone());
-    let format = arguments.format.of(arguments.target.path())?;
+    let target = arguments.table()?;
     let to_stdout = stdio::is_standard(arguments.target.path());
     if !to_stdout {
         arguments.target.check(&inputs)?;
     }
     let output = &if to_stdout { output.with_data_on_stdout() } else { *output };
-    let model = Model::load(&arguments.model)?;
+    let model = load_model(&arguments.model)?;
     let mut extras = arguments.extras(&model)?;
     let dataset = arguments.source.load_for(&model, global, output)?;
     arguments.memory.count(&dataset)?;
@@ -102,16 +103,17 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let asked = arguments.nodes.as_deref();
     let asked = asked.map(|path| read_nodes(path, &dataset, &interrupt::context())).transpose()?;
     let start = Instant::now();
-    let scratch = match (to_stdout, &asked) {
-        (false, None) => arguments.scratch(&dataset)?,
-        _ => None,
+    let scratch = match &asked {
+        None => target.scratch(arguments.memory, &dataset, || read_file(&arguments.model))?,
+        Some(_) => None,
     };
-    let predict = |context: &Context| match &asked {
-        Some(nodes) => model.predict_nodes(&dataset, nodes, context),
-        None => model.predict(&dataset, &with_scratch(context, scratch.as_ref())),
+    let predictions = match &asked {
+        Some(nodes) => {
+            let predict = |context: &Context| model.predict_nodes(&dataset, nodes, context);
+            progress::show(output, "predicting", Unit::Time, predict)?
+        }
+        None => predict_all(&model, &dataset, scratch.as_ref(), output)?,
     };
-    let unit = if scratch.is_some() { Unit::Steps } else { Unit::Time };
-    let predictions = progress::show(output, "predicting", unit, predict)?;
     if let (Some(share), Some(coverage)) = (arguments.smooth, arguments.sets) {
         let smooth = |context: &Context| {
             model.smoothed_sets(&dataset, &predictions, coverage, share, context)
@@ -146,42 +148,92 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
         let problem = format!("every node has a {what} already, so there is nothing to write");
         return Err(Error::Data(problem).into());
     }
-    write_to(arguments.target.path(), |path| {
-        let force = arguments.target.force();
-        let classes = dataset.targets().names().len().max(predictions.classes().len()) as u64;
-        // Which class was taken for which is counted afterwards.
-        let needed = predictions::write_memory(&predictions, &extras, format, nodes.len())
-            .max(8 * classes.pow(2));
-        let remedy = "use a machine with more memory";
-        interrupt::context().memory().check("writing the predictions", needed, remedy)?;
-        predictions::write(&predictions, (path, format), force, &dataset, &nodes, &extras)
-    })?;
+    target.write(&dataset, &predictions, &nodes, &extras)?;
     scratch.iter().for_each(Scratch::remove);
-    let report = Report {
-        output: shown::path(arguments.target.path()),
-        nodes: nodes.len(),
-        classes: class_counts(&predictions, &nodes),
-        targets: predictions.kind(),
-        regions: extras
-            .regions
-            .as_ref()
-            .map(|regions| RegionSummary::new(&predictions, &nodes, regions, &extras)),
-        agreement: Agreement::new(&model, &dataset, &predictions, split.as_ref())?,
-        notes: predictions.notes().to_vec(),
-        seconds: elapsed.as_secs_f64(),
-    };
+    let agreement = Agreement::new(&model, &dataset, &predictions, split.as_ref())?;
+    let report = Report::new(&target, &predictions, &nodes, &extras, agreement, elapsed);
     output.report(&report, Report::text)
 }
 
-impl Arguments {
-    /// The work folder beside the output, for these data and this model.
-    fn scratch(&self, dataset: &Dataset) -> Result<Option<Scratch>, Error> {
-        if self.memory.bytes().is_none() {
+/// Labels every node of the data that a model was just trained on, as [`run`] does.
+pub(crate) fn label_all(
+    model: &Model,
+    dataset: &Dataset,
+    split: Option<&Split>,
+    (path, force): (&Path, bool),
+    memory: MemoryLimit,
+    output: &Output,
+) -> anyhow::Result<Report> {
+    let target = Table { path, format: FormatOption::default().of(path)?, force };
+    let start = Instant::now();
+    let scratch = target.scratch(memory, dataset, || Ok(model.to_bytes()))?;
+    let predictions = predict_all(model, dataset, scratch.as_ref(), output)?;
+    let elapsed = start.elapsed();
+    let (nodes, extras) = (dataset.as_listed(), Extras::default());
+    target.write(dataset, &predictions, &nodes, &extras)?;
+    scratch.iter().for_each(Scratch::remove);
+    let agreement = Agreement::new(model, dataset, &predictions, split)?;
+    Ok(Report::new(&target, &predictions, &nodes, &extras, agreement, elapsed))
+}
+
+fn predict_all(
+    model: &Model,
+    dataset: &Dataset,
+    scratch: Option<&Scratch>,
+    output: &Output,
+) -> anyhow::Result<Predictions> {
+    let unit = if scratch.is_some() { Unit::Steps } else { Unit::Time };
+    let predict = |context: &Context| model.predict(dataset, &with_scratch(context, scratch));
+    Ok(progress::show(output, "predicting", unit, predict)?)
+}
+
+/// The table that is written.
+struct Table<'a> {
+    path: &'a Path,
+    format: OutputFormat,
+    force: bool,
+}
+
+impl Table<'_> {
+    /// The work folder beside the table, for these data and the model in these bytes.
+    fn scratch(
+        &self,
+        memory: MemoryLimit,
+        dataset: &Dataset,
+        model: impl FnOnce() -> gfgcn::Result<Vec<u8>>,
+    ) -> gfgcn::Result<Option<Scratch>> {
+        if memory.bytes().is_none() || stdio::is_standard(self.path) {
             return Ok(None);
         }
-        let model = gfgcn::hex(&Sha256::digest(read_file(&self.model)?));
+        let model = gfgcn::hex(&Sha256::digest(model()?));
         let purpose = format!("{} {model}", dataset.source_fingerprint());
-        Ok(self.memory.scratch(self.target.path(), || purpose))
+        Ok(memory.scratch(self.path, || purpose))
+    }
+
+    fn write(
+        &self,
+        dataset: &Dataset,
+        predictions: &Predictions,
+        nodes: &[usize],
+        extras: &Extras,
+    ) -> anyhow::Result<()> {
+        let classes = dataset.targets().names().len().max(predictions.classes().len()) as u64;
+        // Which class was taken for which is counted afterwards.
+        let needed = predictions::write_memory(predictions, extras, self.format, nodes.len())
+            .max(8 * classes.pow(2));
+        let remedy = "use a machine with more memory";
+        interrupt::context().memory().check("writing the predictions", needed, remedy)?;
+        write_to(self.path, |path| {
+            let target = (path, self.format);
+            predictions::write(predictions, target, self.force, dataset, nodes, extras)
+        })
+    }
+}
+
+impl Arguments {
+    fn table(&self) -> Result<Table<'_>, Error> {
+        let path = self.target.path();
+        Ok(Table { path, format: self.format.of(path)?, force: self.target.force() })
     }
 
     fn extras(&self, model: &Model) -> Result<Extras, Error> {
@@ -229,8 +281,9 @@ impl RegionSummary {
     }
 }
 
+/// What was predicted.
 #[derive(Serialize)]
-struct Report {
+pub(crate) struct Report {
     output: String,
     nodes: usize,
     /// What is predicted: classes, sets (of labels) or values.
@@ -267,11 +320,37 @@ fn class_counts(predictions: &Predictions, nodes: &[usize]) -> Vec<ClassCount> {
 }
 
 impl Report {
-    fn text(&self) -> String {
+    fn new(
+        target: &Table,
+        predictions: &Predictions,
+        nodes: &[usize],
+        extras: &Extras,
+        agreement: Option<Agreement>,
+        elapsed: Duration,
+    ) -> Self {
+        let regions = extras.regions.as_ref();
+        Report {
+            output: shown::path(target.path),
+            nodes: nodes.len(),
+            classes: class_counts(predictions, nodes),
+            targets: predictions.kind(),
+            regions: regions.map(|r| RegionSummary::new(predictions, nodes, r, extras)),
+            agreement,
+            notes: predictions.notes().to_vec(),
+            seconds: elapsed.as_secs_f64(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        // Of many classes those are of interest that something was predicted to be.
         let classes: Vec<String> = self
             .classes
             .iter()
-            .map(|c| format!("{} {}", c.predicted, shown::name(&c.class)))
+            .filter(|c| c.predicted > 0)
+            .map(|c| match c.class.parse::<f64>() {
+                Ok(_) => format!("{} of class {}", c.predicted, c.class),
+                Err(_) => format!("{} {}", c.predicted, shown::name(&c.class)),
+            })
             .collect();
         let nodes = count(self.nodes, "node", "nodes");
         let predicted = match classes.as_slice() {
@@ -284,7 +363,9 @@ impl Report {
             lines.push((name, regions.text(self.targets)));
         }
         lines.push(("time", seconds(Duration::from_secs_f64(self.seconds))));
-        lines.push(("saved", self.output.clone()));
+        if !stdio::is_standard(Path::new(&self.output)) {
+            lines.push(("saved", self.output.clone()));
+        }
         pairs(&lines) + &self.agreement.as_ref().map_or_else(String::new, Agreement::text)
     }
 }

@@ -101,8 +101,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     }
     if !models.in_place() {
         let old = shown::path(&models.model);
-        output
-            .note(format!("{old} still has what was forgotten; delete it where that must not be"));
+        output.note(format!("{old} still holds what was forgotten; delete it if it must not"));
     }
     let (model, path) = (shown::path(&models.output), shown::path(&path));
     let report = Report { model, receipt: path, checked: check, outcome };

@@ -6,7 +6,7 @@ pub(crate) mod update;
 
 use crate::output::{count, lambda, pairs, seconds};
 use crate::settings::{reported, score_name, shown_score};
-use crate::source::check_output;
+use crate::source::{check_output, load_model};
 use clap::Args;
 use gfgcn::data::TargetKind;
 use gfgcn::metrics::Metric;
@@ -38,7 +38,7 @@ impl Models {
     }
 
     fn load(&self) -> Result<Model> {
-        let model = Model::load(&self.model)?;
+        let model = load_model(&self.model)?;
         model.kept_training().map_err(|error| error.in_file(&self.model))?;
         Ok(model)
     }

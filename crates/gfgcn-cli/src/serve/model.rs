@@ -4,7 +4,7 @@ use super::{Listening, Log, Ready, allow_connections};
 use crate::columns::ColumnArguments;
 use crate::output::Output;
 use crate::progress::{self, Unit};
-use crate::source::{Directed, NamedSource};
+use crate::source::{Directed, NamedSource, load_model};
 use crate::{Global, shown};
 use clap::Args;
 use gfgcn::context::Context;
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let Arguments { model: path, listening, .. } = arguments;
-    let model = Model::load(path)?;
+    let model = load_model(path)?;
     let journal = arguments.journal(&model)?;
     let name = arguments.name.clone().unwrap_or_else(|| stem(path));
     let options = listening.options(&name, journal)?;

@@ -1,4 +1,4 @@
-//! One command from files as they are published to a model, one more to predictions, in every layout.
+//! One command from files as they are published to predictions, in every layout.
 //!
 //! The excerpts are written here, in the layout of each collection: two rings of nodes, joined by one edge. All but four
 //! nodes of each ring are labelled.
@@ -210,9 +210,12 @@ fn facebook() -> Vec<u8> {
 fn files_as_published_become_predictions() {
     let sandbox = Sandbox::new();
     for (path, options, id, classes) in write_all(&sandbox) {
-        sandbox.ok(&format!("fit {path} {options} -o m.model --force"));
-        sandbox.ok(&format!("predict m.model {path} {options} -o out.csv --force"));
+        sandbox.ok(&format!("fit {path} {options} --predictions out.csv --force"));
         let table = sandbox.read("out.csv");
+        // The same in two steps.
+        sandbox.ok(&format!("fit {path} {options} -o m.model --force"));
+        sandbox.ok(&format!("predict m.model {path} {options} -o predicted.csv --force"));
+        assert_eq!(table, sandbox.read("predicted.csv"), "{path}");
         let found: Vec<(&str, &str)> = (table.lines().skip(1))
             .map(|line| line.split_once(',').unwrap())
             .map(|(id, rest)| (id, rest.split(',').next().unwrap()))

@@ -39,6 +39,48 @@ fn every_node_gets_its_label_under_its_own_id() {
     assert_eq!(labels(&table), expected(7));
 }
 
+/// Training and labelling in one command, with or without a model that is kept.
+#[test]
+fn one_command_trains_and_labels() {
+    let sandbox = trained();
+    sandbox.ok("predict m.model folder -o two-steps.csv");
+    let report = sandbox.ok("fit folder --predictions out.csv");
+    assert!(
+        report.contains("trained on") && report.contains("14 nodes (7 ants, 7 bees)"),
+        "{report}"
+    );
+    assert_eq!(sandbox.read("out.csv"), sandbox.read("two-steps.csv"));
+    sandbox.ok("fit folder -o again.model --predictions out.json");
+    assert_eq!(
+        std::fs::read(sandbox.path("again.model")).unwrap(),
+        std::fs::read(sandbox.path("m.model")).unwrap()
+    );
+    let json: serde_json::Value = serde_json::from_str(&sandbox.read("out.json")).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 14);
+    let printed = sandbox.run("fit folder --predictions -");
+    assert_eq!(printed.stdout, sandbox.read("two-steps.csv"));
+    assert!(
+        printed.stderr.contains("trained on") && !printed.stderr.contains("saved"),
+        "{}",
+        printed.stderr
+    );
+
+    let before = sandbox.snapshot();
+    for (arguments, status, fragment) in [
+        ("fit folder", 2, "--output"),
+        ("fit folder --predictions out.csv", 3, "--force"),
+        ("fit folder --predictions out.xlsx", 3, ".parquet"),
+        ("fit folder -o same.csv --predictions same.csv", 3, "two files"),
+        ("fit folder --predictions folder/labels.csv --force", 3, "input"),
+        ("fit folder --predictions new.csv --keep-training", 2, "--output"),
+    ] {
+        let run = sandbox.run(arguments);
+        assert_eq!(run.status, Some(status), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.contains(fragment), "{arguments}: {}", run.stderr);
+    }
+    assert_eq!(sandbox.snapshot(), before, "nothing is written");
+}
+
 /// The README's two commands on the folder that the repository ships. A paper's id begins with its
 /// topic; 12 of the 48 have a label.
 #[test]

@@ -149,6 +149,14 @@ const DATASETS: &[Case] = &[
     ("data get cora", INPUT, &["cora is built in"]),
     ("fit unlabelled -o x", INPUT, &["unlabelled: no node has a label", "label some"]),
     ("evaluate unlabelled", INPUT, &["unlabelled: no node has a label", "label some"]),
+    ("fit misnamed -o x", INPUT, &["not read: Label.csv", "labels.csv", "--label-column"]),
+    (
+        "fit no-edges -o x",
+        INPUT,
+        &["no-edges: has neither tables", "there are links.csv", "--edges"],
+    ),
+    ("fit words -o x", INPUT, &["no node has a label", "--label-column, perhaps club, side"]),
+    ("fit folder --label-column id -o x", INPUT, &["labels.csv", "in the same column"]),
     ("evaluate folder --ratio 1:1:0 --select loo", INPUT, &["no labelled test node"]),
     (
         "evaluate folder --ratio 1:1:8",
@@ -169,12 +177,23 @@ const MODELS: &[Case] = &[
     ("inspect damaged.model", INPUT, &["damaged.model: ", "damaged"]),
     ("predict cora.npz folder -o x.csv", INPUT, &["cora.npz: ", "not a gfgcn model"]),
     ("predict pipe folder -o x.csv", INPUT, &["pipe: is not a regular file"]),
-    (
-        "predict m.model cora -o x.csv",
-        INPUT,
-        &["features per node in cora", "expected 3, found 1433"],
-    ),
+    ("predict m.model cora -o x.csv", INPUT, &["cora has 1433 features per node", "trained on 3"]),
     ("predict m.model complete --only-unlabelled -o x.csv", INPUT, &["every node has a label"]),
+    (
+        "predict folder m.model -o x.csv",
+        INPUT,
+        &["folder: is a folder, but a file is needed", "a dataset comes after it"],
+    ),
+    (
+        "predict m.model folder --nodes ants-0 -o x.csv",
+        INPUT,
+        &["ants-0: there is no such file", "one id per line"],
+    ),
+    (
+        "predict m.model folder --sets 0.9 --smooth 0.2 -o x.csv",
+        INPUT,
+        &["does not keep its training, which this needs", "--keep-training"],
+    ),
 ];
 
 const OUTPUTS: &[Case] = &[
@@ -355,6 +374,13 @@ fn furnished() -> Sandbox {
     let features = sandbox.read("folder/features.csv");
     sandbox.write("ragged/features.csv", &features.replace("ants-1,0.1", "ants-1,0.1,0.1"));
     sandbox.write("unreal/features.csv", &features.replace("ants-1,0.1", "ants-1,inf"));
+    sandbox.write("misnamed/edges.csv", &sandbox.read("folder/edges.csv"));
+    sandbox.write("misnamed/features.csv", &features);
+    sandbox.write("misnamed/Label.csv", &sandbox.read("folder/labels.csv"));
+    sandbox.write("no-edges/links.csv", &sandbox.read("folder/edges.csv"));
+    sandbox.write("no-edges/features.csv", &features);
+    sandbox.write("words/edges.csv", "source,target\na,b\nb,c\n");
+    sandbox.write("words/features.csv", "id,club,x,side\na,one,1,l\nb,two,2,r\nc,one,3,l\n");
     sandbox.write("damaged.npz", "PK\u{3}\u{4} and no more");
     for (name, size, unit) in [("values", 12, ".5"), ("ids", 30, "")] {
         sandbox.communities(name, size);

@@ -114,7 +114,10 @@ impl<'r> GraphDocument<'r> {
         }
         let mut columns = columns.clone();
         let mut notes = Vec::new();
+        // What a model was trained on is found again by its name.
+        let remembers = columns.encoding.as_ref().is_some_and(|e| e.label_column.is_some());
         if columns.label.is_none()
+            && !remembers
             && let Some(label) = self.guess_label(&columns)
         {
             notes.push(format!(

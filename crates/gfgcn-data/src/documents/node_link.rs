@@ -22,7 +22,9 @@ pub(super) fn read(path: &Path, graph: &mut GraphDocument) -> Result<()> {
         Seen { nodes: true, links: true, .. } => Ok(()),
         Seen { nodes, .. } => {
             let lacks = if nodes { "links (or edges)" } else { "nodes" };
-            let problem = format!("is no graph in node-link form: it has no list {lacks}");
+            let problem = format!(
+                "is not a graph in node-link form (networkx.node_link_data): it has no list {lacks}"
+            );
             Err(Error::Format(problem).in_file(path))
         }
     }

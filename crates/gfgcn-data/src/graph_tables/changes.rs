@@ -43,6 +43,10 @@ pub fn read_labels(
 /// # Errors
 /// Anything wrong in the file, with the line and the value; an id that the dataset does not have, or no id at all.
 pub fn read_nodes(path: &Path, dataset: &Dataset, context: &Context) -> Result<Vec<usize>> {
+    if !path.exists() {
+        let problem = "there is no such file; nodes are named in a file with one id per line";
+        return Err(Error::Data(problem.into()).in_file(path));
+    }
     let reading = Reading::under(context)?;
     let ids = NodeIds::of(dataset, &reading)?;
     let is_header =

@@ -8,7 +8,7 @@ use crate::directions::Said;
 use crate::edges::EdgeList;
 use crate::matrix_market;
 use crate::reading::Reading;
-use crate::table::{Cell, FileFormat, Place, Table, TableSource, is_number, names};
+use crate::table::{Cell, FileFormat, Place, RowKind, Table, TableSource, is_number, names};
 use gfgcn::Result;
 
 /// What a file of edges says.
@@ -62,14 +62,16 @@ fn read_table(
 ) -> Result<Listed> {
     let path = source.path();
     let is_header = |first: &[String]| is_header(first) || wanted.head_edges(first);
-    let mut table = Table::open_edges(source, names::is_source, is_header, reading)?;
+    let mut table = Table::open_with(source, RowKind::Edges, names::is_source, is_header, reading)?;
     if wanted.source.is_none() {
-        table.check_key_is_named("the columns source and target first")?;
+        let options = "--source-column and --target-column";
+        table.check_key_is_named(options, "the columns source and target first")?;
     }
     notes.extend(table.note_of_index());
     let columns = Places::arrange(&mut table, wanted, notes)?;
     let mut edges = EdgeList { weights: columns.weight.map(|_| Vec::new()), ..EdgeList::default() };
     let mut kinds = columns.kind.map(|_| Kinds::default());
+    let mut attributes = Attributes::default();
     let mut flag = Flag::default();
     let mut unclear = None;
     while table.advance()? {
@@ -88,13 +90,16 @@ fn read_table(
         }
         edges.ends.push(ends);
         if let (Some(weights), Some(column)) = (&mut edges.weights, columns.weight) {
-            weights.push(weight(&table, column)?);
+            weights.push(attributes.weight(&table, column)?);
         }
         if let Some(column) = columns.directed {
             flag.read(&table, column)?;
         }
     }
     notes.extend(table.note_of_comments());
+    if attributes.have_no_weights() {
+        edges.weights = None;
+    }
     if let Some(((from, to), id)) = unclear
         && !edges
             .ends
@@ -237,9 +242,8 @@ fn ends(table: &Table, wanted: &Columns) -> Result<(usize, usize)> {
         && (wanted.source.is_none() || wanted.target.is_none())
     {
         return Err(table.header_error(format!(
-            "the number of columns is {columns}, but edges have two, source and target, or a third, weight, \
-             separated as the extension of the file says; others need a header that names them, or \
-             --source-column 1 --target-column 2"
+            "the number of columns is {columns}, but edges have two, source and target, or a third, weight; others \
+             need a header that names them, or --source-column 1 --target-column 2"
         )));
     }
     if columns < 2 {
@@ -340,8 +344,44 @@ fn is_unclear(table: &Table, ids: &NodeIds) -> Result<bool> {
     Ok(is_word(0)? || is_word(1)?)
 }
 
-fn weight(table: &Table, column: usize) -> Result<f32> {
-    match table.cell(column)?.number() {
+/// What networkx writes of each edge, `{'weight': 2.5, 'since': 1999}`, in place of a weight.
+#[derive(Default)]
+struct Attributes {
+    rows: usize,
+    weights: usize,
+}
+
+impl Attributes {
+    /// The weight of the current row: a number, or what the attributes say. Without any it is 1, as in networkx.
+    fn weight(&mut self, table: &Table, column: usize) -> Result<f32> {
+        let cell = table.cell(column)?;
+        let text = cell.text();
+        let Some(inside) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) else {
+            return weight(table, column, cell);
+        };
+        self.rows += 1;
+        let Some(number) = inside.split(", ").find_map(weight_among) else { return Ok(1.0) };
+        self.weights += 1;
+        weight(table, column, Cell::Text(number))
+    }
+
+    /// Whether there were attributes, and no weight among them.
+    fn have_no_weights(&self) -> bool {
+        self.rows > 0 && self.weights == 0
+    }
+}
+
+/// The number in `'weight': 2.5`, which NumPy writes as `np.float64(2.5)`.
+fn weight_among(attribute: &str) -> Option<&str> {
+    let (name, value) = attribute.split_once(':')?;
+    let is_weight = names::is_weight(name.trim_ascii().trim_matches(['\'', '"']));
+    let value = value.trim_ascii();
+    let of_numpy = value.strip_suffix(')').and_then(|value| value.split_once('('));
+    is_weight.then(|| of_numpy.map_or(value, |(_, number)| number))
+}
+
+fn weight(table: &Table, column: usize, cell: Cell) -> Result<f32> {
+    match cell.number() {
         Ok(weight) if weight < 0.0 => {
             Err(table.cell_error(column, format!("is {weight}, but weights must not be negative")))
         }

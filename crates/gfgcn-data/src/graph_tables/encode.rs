@@ -91,8 +91,9 @@ pub(super) fn survey(table: &mut Table, width: usize, notes: &mut Vec<String>) -
             refused.iter().map(|(name, what)| format!("column {name:?} holds {what}")).collect();
         let names: Vec<&str> = refused.iter().map(|(name, _)| name.as_str()).collect();
         let problem = format!(
-            "{}, of which no features are made; leave what is not needed {}",
+            "{}, which cannot become features; leave {} {}",
             each.join(", "),
+            if names.len() == 1 { "it" } else { "them" },
             table.leaving_out(&names)
         );
         return Err(gfgcn::Error::Data(problem).in_file(table.path()));

@@ -14,10 +14,11 @@ use crate::columns::Columns;
 use crate::density::FeatureRows;
 use crate::matrix_market;
 use crate::reading::Reading;
-use crate::table::{FileFormat, Place, Table, TableSource, is_number, names};
+use crate::table::{FileFormat, Place, RowKind, Table, TableSource, is_number, names};
 use crate::triplets::{self, Entry};
 use gfgcn::data::{Encoding, Labels};
 use gfgcn::features::Features;
+use gfgcn::files::MANIFEST;
 use gfgcn::matrix::SparseMatrix;
 use gfgcn::{Error, Result};
 use std::collections::HashMap;
@@ -113,17 +114,36 @@ fn read_table(
     let name = file_name(source.path());
     let columns = wanted.columns;
     let ids = wanted.ids.take();
+    // Documents have chosen before, a data frame in memory is nothing but features, what gfgcn writes has labels in a table of
+    // their own, and a model says what it was before.
+    let is_own = || source.path().with_file_name(MANIFEST).exists();
+    let may_guess = matches!(source, TableSource::File { .. } if !is_own())
+        && wanted.labels
+        && columns.label.is_none()
+        && columns.encoding.is_none();
     let open = || {
         let is_header = |first: &[String]| is_header(first) || columns.head_nodes(first);
-        let mut table = Table::open(source, names::is_id, is_header, reading)?;
+        let mut table =
+            Table::open_with(source, RowKind::Several, names::is_id, is_header, reading)?;
         if columns.id.is_none() {
-            table.check_key_is_named("the column id first, or call that column id")?;
+            let remedy = "the column id first, or call that column id";
+            table.check_key_is_named("--id-column", remedy)?;
         }
-        let shape = Shape::arrange(&mut table, &wanted)?;
+        let shape = Shape::arrange(&mut table, &wanted, may_guess)?;
         Ok::<_, Error>((table, shape))
     };
     let (mut table, shape) = open()?;
     notes.extend(table.note_of_index());
+    if shape.guessed
+        && let [_, Some(label)] = &shape.named
+    {
+        notes.push(format!(
+            "column {label:?} of {name} is what is learnt (--label-column names another)"
+        ));
+    }
+    if shape.drops_index {
+        notes.push(format!("{name}: the first column has no name and is left out"));
+    }
     let all_names = table.names().map(<[String]>::to_vec);
     let column = all_names.as_ref().map(|names| names[0].clone());
     let is_long = all_names.as_deref().is_some_and(names::are_long_features);
@@ -170,13 +190,18 @@ struct Shape {
     label: Option<usize>,
     /// The name of the id's column, where a person gave it, and that of the label's.
     named: [Option<String>; 2],
+    /// Whether nothing but its name says that a column is the label.
+    guessed: bool,
+    /// Whether the index of a data frame stands before the ids.
+    drops_index: bool,
 }
 
 impl Shape {
-    fn arrange(table: &mut Table, wanted: &Wanted) -> Result<Shape> {
+    fn arrange(table: &mut Table, wanted: &Wanted, may_guess: bool) -> Result<Shape> {
         let columns = wanted.columns;
         if table.names().is_some_and(names::are_long_features) {
-            return Ok(Shape { width: 2, label: None, named: [None, None] });
+            let named = [None, None];
+            return Ok(Shape { width: 2, label: None, named, guessed: false, drops_index: false });
         }
         let before = columns.encoding.as_ref();
         let remembered = |name: Option<&String>| name.and_then(|name| table.find_if_there(name));
@@ -188,6 +213,8 @@ impl Shape {
             Some(name) if wanted.labels => Some(table.find(name)?),
             _ => remembered(before.and_then(|e| e.label_column.as_ref())),
         };
+        let guess = || names::certain_label(table.names()?).filter(|&column| column != id);
+        let guessed = if may_guess { guess() } else { None };
         if label == Some(id) {
             return Err(table.header_error("the ids and the labels would be in the same column"));
         }
@@ -195,9 +222,14 @@ impl Shape {
             names.iter().map(|name| table.find(name)).collect()
         };
         let (chosen, dropped) = (find(&columns.features)?, find(&columns.dropped)?);
+        let guessed = guessed.filter(|k| !chosen.contains(k) && !dropped.contains(k));
+        let label = label.or(guessed);
+        let drops_index =
+            id != 0 && table.names().is_some_and(|names| names::is_unnamed(&names[0]));
         let is_feature = |column: &usize| {
             *column != id
                 && Some(*column) != label
+                && !(drops_index && *column == 0)
                 && !dropped.contains(column)
                 && (chosen.is_empty() || chosen.contains(column))
         };
@@ -212,7 +244,8 @@ impl Shape {
         let name = |column: usize| table.names().map(|names| names[column].clone());
         let named = [columns.id.is_some().then(|| name(id)).flatten(), label.and_then(name)];
         table.keep(&kept);
-        Ok(Shape { width, label: label.map(|_| width + 1), named })
+        let (guessed, label) = (guessed.is_some(), label.map(|_| width + 1));
+        Ok(Shape { width, label, named, guessed, drops_index })
     }
 
     /// How the columns that are there became features before, where they did.
@@ -233,7 +266,7 @@ impl Shape {
             None if says_something => {
                 Some(Encoding { id_column, label_column, columns: Vec::new() })
             }
-            None => columns.encoding.clone(),
+            None => columns.encoding.clone().filter(|known| *known != Encoding::default()),
         }
     }
 }
@@ -329,8 +362,8 @@ fn read_wide(
     let width = shape.width;
     if width == 0 {
         return Err(table.header_error(
-            "there is 1 column, but an id and at least one feature are needed, separated as the \
-             extension of the file says",
+            "there is 1 column, but an id and at least one feature are needed".to_owned()
+                + parts::SEPARATED,
         ));
     }
     let feature_names = match table.names() {

@@ -82,6 +82,35 @@ pub(super) fn edge_files(folder: &Path) -> Result<Vec<EdgeFile>> {
     Ok(files)
 }
 
+/// The names of files in a folder that are tables by their extension and play no role by their name, sorted.
+pub(super) fn other_tables(folder: &Path) -> Result<Vec<String>> {
+    const SHOWN: usize = 5;
+    let failed = |error| Error::Read(error).in_file(folder);
+    let mut roles = Vec::new();
+    for role in Role::ALL {
+        roles.extend(role.candidates(folder)?);
+    }
+    let mut names = Vec::new();
+    for entry in folder.read_dir().map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let lower = name.to_lowercase();
+        let is_table = FileFormat::TABLE_EXTENSIONS
+            .iter()
+            .any(|end| lower.strip_suffix(end).is_some_and(|rest| rest.ends_with('.')));
+        if is_table && !roles.contains(&path) {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    if names.len() > SHOWN {
+        let more = names.len() - SHOWN;
+        names.truncate(SHOWN);
+        names.push(format!("… ({more} more)"));
+    }
+    Ok(names)
+}
+
 /// The files of a folder that hold the edges of one type by their name, sorted.
 fn files_of_relations(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let failed = |error| Error::Read(error).in_file(folder);

@@ -141,6 +141,14 @@ impl TableFiles {
         Ok(!Role::Edges.candidates(folder)?.is_empty())
     }
 
+    /// The names of files in a folder that are tables and none of those that are read, the first few of many.
+    ///
+    /// # Errors
+    /// If the folder cannot be looked into.
+    pub fn other_tables(folder: &Path) -> Result<Vec<String>> {
+        folder::other_tables(folder)
+    }
+
     /// All files.
     pub fn paths(&self) -> Vec<&Path> {
         let edges = self.edges.iter().map(|file| &file.path);

@@ -5,7 +5,7 @@ use super::nodes::NodeIds;
 use crate::classes;
 use crate::columns::Columns;
 use crate::reading::Reading;
-use crate::table::{Cell, FileFormat, Place, Table, TableSource, is_number, names};
+use crate::table::{Cell, FileFormat, Place, RowKind, Table, TableSource, is_number, names};
 use gfgcn::data::{LabelSets, Labels, Targets};
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
@@ -71,8 +71,9 @@ fn read_label_table(
     table.hold((size_of::<Option<String>>() + size_of::<Option<Place>>()) * ids.len())?;
     let mut labels: Vec<Option<String>> = vec![None; ids.len()];
     let mut places: Vec<Option<Place>> = vec![None; ids.len()];
-    // Labels of nodes that have another one.
+    // Labels of nodes that have another one, and where the first stands.
     let mut more: Vec<(usize, String)> = Vec::new();
+    let mut first = None;
     while table.advance()? {
         let node = node(&table, ids, LABEL.what)?;
         let cell = table.cell(1)?;
@@ -85,6 +86,9 @@ fn read_label_table(
                 && let Some(label) = label
             {
                 table.grow(size_of::<(usize, String)>())?;
+                if first.is_none() {
+                    first = Some((table.cell(0)?.text().into_owned(), table.place()));
+                }
                 more.push((node, label));
                 continue;
             }
@@ -101,36 +105,35 @@ fn read_label_table(
         }
         labels[node] = label;
     }
-    if more.is_empty() {
+    let Some((id, place)) = first else {
         table.hold(size_of::<Option<u32>>() * ids.len())?;
         return Ok(Labels::from_names(&labels).into());
-    }
+    };
     // A list per node, and the numbers of its labels.
     table.hold((size_of::<Option<Vec<String>>>() + 2 * size_of::<usize>()) * ids.len())?;
     table.hold(2 * (size_of::<String>() + size_of::<u32>()) * (ids.len() + more.len()))?;
-    Ok(sets(labels, more, notes).into())
+    let sets = sets(labels, more);
+    let several = (0..sets.len()).filter(|&n| sets.get(n).is_some_and(|set| set.len() > 1)).count();
+    notes.push(match several {
+        1 => format!(
+            "1 node has several labels, so that sets of labels are learnt; if that is a mistake, remove one of {id:?} \
+             ({place})"
+        ),
+        several => format!(
+            "{several} nodes have several labels (the first is {id:?}, on {place}), so that sets of labels are learnt"
+        ),
+    });
+    Ok(sets.into())
 }
 
 /// Sets of labels, from the first label of each node and those after it.
-fn sets(
-    first: Vec<Option<String>>,
-    more: Vec<(usize, String)>,
-    notes: &mut Vec<String>,
-) -> LabelSets {
+fn sets(first: Vec<Option<String>>, more: Vec<(usize, String)>) -> LabelSets {
     let mut sets: Vec<Option<Vec<String>>> =
         first.into_iter().map(|label| label.map(|label| vec![label])).collect();
     for (node, label) in more {
         sets[node].get_or_insert_default().push(label);
     }
-    let sets = LabelSets::from_names(&sets);
-    let several = (0..sets.len()).filter(|&n| sets.get(n).is_some_and(|set| set.len() > 1)).count();
-    notes.push(match several {
-        1 => "1 node has several labels, so that sets of labels are learnt".to_owned(),
-        several => {
-            format!("{several} nodes have several labels, so that sets of labels are learnt")
-        }
-    });
-    sets
+    LabelSets::from_names(&sets)
 }
 
 /// What stands for "no label": nothing, -1 and NaN, which may have become floats on their way, and the
@@ -181,6 +184,10 @@ impl Missing {
     }
 }
 
+/// What to do where there seems to be one column.
+pub(super) const SEPARATED: &str =
+    "; if they are separated by something unusual, say so with --separator";
+
 /// What the columns after the id are about.
 pub(super) struct Subject {
     pub(super) what: &'static str,
@@ -211,10 +218,11 @@ pub(super) fn open(
         row => row.iter().any(|id| is_key(id) && !ids.contains(id)),
     };
     let is_header = |first: &[String]| is_header(first) || columns.head_nodes(first);
-    let mut table = Table::open(source, is_key, is_header, reading)?;
+    let mut table = Table::open_with(source, RowKind::Several, is_key, is_header, reading)?;
     let id = columns.id.as_ref().and_then(|name| table.find_if_there(name));
     if id.is_none() {
-        table.check_key_is_named(&format!("the columns id and {what}, or call that column id"))?;
+        let remedy = format!("the columns id and {what}, or call that column id");
+        table.check_key_is_named("--id-column", &remedy)?;
     }
     let id = match (id, table.names()) {
         (Some(id), _) => id,
@@ -249,14 +257,17 @@ pub(super) fn open(
             table.keep(&std::iter::once(id).chain(others).collect::<Vec<_>>());
             Ok(table)
         }
-        (_, columns) => {
+        (Some(_), _) => {
+            Err(table.header_error("the ids and the labels would be in the same column"))
+        }
+        (None, columns) => {
             let which = match what == LABEL.what {
+                _ if columns < 2 => SEPARATED,
                 true => "; of several, --label-column says which one holds the labels",
                 false => "",
             };
             Err(table.header_error(format!(
-                "the number of columns is {columns}, but there must be two, id and {what}, separated as the extension \
-                 of the file says{which}"
+                "the number of columns is {columns}, but there must be two, id and {what}{which}"
             )))
         }
     }

@@ -1,10 +1,10 @@
 //! Values: a table of an id and one or more columns of numbers.
 
 use super::nodes::NodeIds;
-use super::parts::{is_missing, node};
+use super::parts::{self, is_missing, node};
 use crate::columns::Columns;
 use crate::reading::Reading;
-use crate::table::{Place, Table, TableSource, is_number, names};
+use crate::table::{Place, RowKind, Table, TableSource, is_number, names};
 use gfgcn::data::Values;
 use gfgcn::matrix::Matrix;
 use gfgcn::{Error, Result};
@@ -23,11 +23,12 @@ pub(super) fn read(
         named || names::is_unnamed(&first[0]) || (is_key(&first[0]) && !ids.contains(&first[0]))
     };
     let is_header = |first: &[String]| is_header(first) || columns.head_nodes(first);
-    let mut table = Table::open(source, is_key, is_header, reading)?;
+    let mut table = Table::open_with(source, RowKind::Several, is_key, is_header, reading)?;
     let asked = |name: &Option<String>| name.as_ref().and_then(|name| table.find_if_there(name));
     let (id, only) = (asked(&columns.id), asked(&columns.label));
     if id.is_none() {
-        table.check_key_is_named("the column id first, or call that column id")?;
+        let remedy = "the column id first, or call that column id";
+        table.check_key_is_named("--id-column", remedy)?;
     }
     let id = id.unwrap_or(0);
     let others = (0..table.columns()).filter(|&k| k != id && only.is_none_or(|only| k == only));
@@ -36,8 +37,8 @@ pub(super) fn read(
     let width = table.columns() - 1;
     if width == 0 {
         return Err(table.header_error(
-            "there is 1 column, but an id and at least one column of values are needed, separated as the extension of \
-             the file says",
+            "there is 1 column, but an id and at least one column of values are needed".to_owned()
+                + parts::SEPARATED,
         ));
     }
     let columns: Vec<String> = match table.names() {

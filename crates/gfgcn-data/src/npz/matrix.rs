@@ -105,7 +105,8 @@ impl<R: Read + Seek> Members<R> {
         dense.map(RawMatrix::Dense).ok_or_else(|| {
             Error::Format(format!(
                 "{what} cannot be found: neither {prefix}_data, {prefix}_indices, {prefix}_indptr, \
-                 {prefix}_shape nor {prefix}_matrix; members are {}",
+                 {prefix}_shape nor {prefix}_matrix (nor edges, node_features, node_labels); members are {}. A matrix \
+                 alone is read as MatrixMarket (scipy.io.mmwrite), edges alone as .npy",
                 self.archive.names().join(", ")
             ))
         })

@@ -22,7 +22,7 @@ pub use format::{OutputFormat, TableFormat, check_table_name};
 pub use frame::{Frame, FrameColumn};
 pub(crate) use records::Records;
 pub(crate) use source::{Place, TableSource};
-pub(crate) use text::Dialect;
+pub(crate) use text::{Dialect, RowKind};
 pub use write::{Column, ColumnData, write_columns, write_table};
 pub(crate) use write::{ROWS_AT_A_TIME, write_table_in_parts};
 
@@ -60,7 +60,7 @@ enum Rows {
 }
 
 impl Table {
-    /// Opens a table by the extension of its name.
+    /// Opens a table by the extension of its name. Spaces belong to its cells.
     ///
     /// `is_header` decides from the cells of the first row of a text table whether they are names;
     /// other columns always have names. Where one that is the `key` of its row for sure comes after
@@ -71,23 +71,13 @@ impl Table {
         is_header: impl Fn(&[String]) -> bool,
         reading: &Reading,
     ) -> Result<Self> {
-        Table::open_with(source, Dialect::default(), is_key, is_header, reading)
+        Table::open_with(source, RowKind::Any, is_key, is_header, reading)
     }
 
-    /// As [`Table::open`], of a table of edges.
-    pub(crate) fn open_edges(
+    /// As [`Table::open`], of a table of edges, or of any other that has two columns or more.
+    pub(crate) fn open_with(
         source: &TableSource,
-        is_key: impl Fn(&str) -> bool,
-        is_header: impl Fn(&[String]) -> bool,
-        reading: &Reading,
-    ) -> Result<Self> {
-        let dialect = Dialect { edges: true, ..Dialect::default() };
-        Table::open_with(source, dialect, is_key, is_header, reading)
-    }
-
-    fn open_with(
-        source: &TableSource,
-        dialect: Dialect,
+        rows: RowKind,
         is_key: impl Fn(&str) -> bool,
         is_header: impl Fn(&[String]) -> bool,
         reading: &Reading,
@@ -137,7 +127,7 @@ impl Table {
                 .in_file(path));
             }
         };
-        let mut reader = TextReader::open(path, Dialect { given, usual, ..dialect }, reading)?;
+        let mut reader = TextReader::open(path, Dialect { given, usual, rows }, reading)?;
         if !reader.advance()? {
             let problem = match reader.skipped() {
                 0 => "is empty".to_owned(),
@@ -216,12 +206,13 @@ impl Table {
         })
     }
 
-    /// Refuses a first column without a name; `remedy` says which columns there should be.
-    pub(crate) fn check_key_is_named(&self, remedy: &str) -> Result<()> {
+    /// Refuses a first column without a name, where none of these options says which column counts; `remedy` says which
+    /// columns there should be.
+    pub(crate) fn check_key_is_named(&self, options: &str, remedy: &str) -> Result<()> {
         match self.names() {
             Some([first, ..]) if names::is_unnamed(first) => Err(self.header_error(format!(
-                "the first column has no name, which looks like the index of a data frame; with \
-                 pandas, write the table with index=False and {remedy}"
+                "the first column has no name, which looks like the index of a data frame; say which columns count with \
+                 {options}, or write the table with index=False and {remedy}"
             ))),
             _ => Ok(()),
         }

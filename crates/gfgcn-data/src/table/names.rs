@@ -100,6 +100,13 @@ pub(crate) fn label_rank(name: &str) -> Option<usize> {
     LABELS.iter().position(|label| plain(name) == *label)
 }
 
+/// The column that is called like nothing but labels, the surest of several: a feature may well be a topic or a `y`.
+pub(crate) fn certain_label<S: AsRef<str>>(names: &[S]) -> Option<usize> {
+    const CERTAIN: [&str; 3] = ["label", "labels", "class"];
+    let find = |wanted: &&str| names.iter().position(|name| plain(name.as_ref()) == **wanted);
+    CERTAIN.iter().find_map(find)
+}
+
 /// Whether a column of this name says which part of a split a node is in; of several splits, each may have its number.
 pub(crate) fn is_split(name: &str) -> bool {
     SPLITS.contains(&plain(name).trim_end_matches(|c: char| c.is_ascii_digit()))

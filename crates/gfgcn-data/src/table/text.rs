@@ -1,4 +1,4 @@
-//! Tables as text: cells separated by commas or tabs, one row per line.
+//! Tables as text: cells separated by commas, tabs, semicolons or spaces, one row per line.
 //!
 //! Read by hand rather than through a CSV library because errors have to name the line: the usual
 //! libraries let an unclosed quote swallow the rest of the file, accept text after a closing quote
@@ -7,6 +7,9 @@
 //! A cell that begins with `"` is quoted: it keeps its spaces and may hold the separator, line ends
 //! and `""` for a quote. Every other cell loses the spaces and tabs around it. Lines with nothing
 //! on them are skipped.
+//!
+//! Spreadsheets put semicolons between cells where the comma is the decimal point, so between semicolons `0,5` is read as
+//! `0.5`.
 
 use crate::columns::Separator;
 use crate::lines::{LONGEST, Lines};
@@ -25,9 +28,21 @@ pub(crate) struct Dialect {
     pub(crate) given: Option<Separator>,
     /// What the extension of the file says.
     pub(crate) usual: Option<u8>,
-    /// Whether these are edges: any separator will do, as two cells are needed, and lines that begin with `#` or `%` are
-    /// comments.
-    pub(crate) edges: bool,
+    /// What the rows are.
+    pub(crate) rows: RowKind,
+}
+
+/// What the rows of a table are, which decides how they may be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum RowKind {
+    /// A single cell will do, so that spaces belong to it.
+    #[default]
+    Any,
+    /// Two cells or more: if nothing else is between them, spaces are.
+    Several,
+    /// Edges: as [`RowKind::Several`], with comments on lines that begin with `#` or `%`, and perhaps what networkx writes
+    /// of each edge at the end, `{'weight': 2}`.
+    Edges,
 }
 
 impl Dialect {
@@ -41,20 +56,64 @@ impl Dialect {
         if let Some(given) = self.given {
             return given;
         }
-        let has = |byte: &u8| line.as_bytes().contains(byte);
-        let others: &[u8] = match (self.usual, self.edges) {
-            (_, true) => b"\t;,",
-            (Some(b','), false) => b";",
-            (Some(_), false) => b"",
-            (None, false) => b"\t",
+        let others: &[u8] = match (self.usual, self.rows) {
+            (_, RowKind::Several | RowKind::Edges) => b"\t;,",
+            (Some(b','), RowKind::Any) => b";",
+            (Some(_), RowKind::Any) => b"",
+            (None, RowKind::Any) => b"\t",
         };
+        // What networkx writes of an edge has separators of its own.
+        let line = match self.rows {
+            RowKind::Edges => &line[..attributes_in(line).unwrap_or(line.len())],
+            RowKind::Any | RowKind::Several => line,
+        };
+        let has = |byte: &u8| line.as_bytes().contains(byte);
+        // Commas that are decimal points are no separators, even in a .csv file.
+        if self.usual == Some(b',') && has(&b';') && has_only_decimal_commas(line) {
+            return Separator::Character(b';');
+        }
         let found = self.usual.filter(has).or_else(|| others.iter().copied().find(has));
         match found {
             Some(byte) => Separator::Character(byte),
-            None if self.edges && line.trim_ascii().contains(' ') => Separator::Blanks,
+            None if self.rows != RowKind::Any && line.trim_ascii().contains(' ') => {
+                Separator::Blanks
+            }
             None => Separator::Character(self.usual.unwrap_or(b',')),
         }
     }
+}
+
+/// Where the attributes of an edge begin at the end of a line, as Python writes a dict.
+fn attributes_in(line: &str) -> Option<usize> {
+    if !line.trim_ascii_end().ends_with('}') {
+        return None;
+    }
+    let begins = |(at, _): &(usize, &str)| {
+        line[..*at].ends_with([' ', '\t', ',', ';'])
+            && ["{}", "{'", "{\""].iter().any(|begin| line[*at..].starts_with(begin))
+    };
+    line.match_indices('{').find(begins).map(|(at, _)| at)
+}
+
+/// Whether every comma in a line of cells between semicolons is a decimal point.
+fn has_only_decimal_commas(line: &str) -> bool {
+    let mut cells =
+        line.trim_ascii().split(';').filter_map(|cell| cell.trim_ascii().split_once(','));
+    cells.all(|(whole, fraction)| is_decimal(whole, fraction))
+}
+
+/// Whether two parts of a cell are a number with a comma for its decimal point.
+fn is_decimal(whole: &str, fraction: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = whole.strip_prefix(['-', '+']).unwrap_or(whole);
+    let exponent = match fraction.split_at(digits(fraction)) {
+        ("", _) => return false,
+        (_, rest) => rest,
+    };
+    let exponent = exponent.strip_prefix(['e', 'E']);
+    let exponent = exponent.map(|power| power.strip_prefix(['-', '+']).unwrap_or(power));
+    let is_number = |text: &str| !text.is_empty() && digits(text) == text.len();
+    is_number(whole) && (fraction.len() == digits(fraction) || exponent.is_some_and(is_number))
 }
 
 /// A text table, read record by record.
@@ -84,7 +143,7 @@ impl TextReader {
             lines: Lines::open(path, reading)?,
             dialect,
             separator: None,
-            comments: dialect.edges,
+            comments: dialect.rows == RowKind::Edges,
             skipped: 0,
             record: String::new(),
             line: 0,
@@ -126,10 +185,14 @@ impl TextReader {
             Some((line, cells)) if cells != self.cells.len() => {
                 return Err(self.wrong(
                     self.line,
-                    format!(
-                        "{} cells, but line {line} has {cells}; every row needs the same number",
-                        self.cells.len()
-                    ),
+                    match self.cells.len() {
+                        1 => format!(
+                            "1 cell, but line {line} has {cells}; every row needs the same number"
+                        ),
+                        here => format!(
+                            "{here} cells, but line {line} has {cells}; every row needs the same number"
+                        ),
+                    },
                 ));
             }
             Some(_) => {}
@@ -164,7 +227,10 @@ impl TextReader {
                 }
             } else {
                 let rest = &self.record[at..];
-                let length = rest.bytes().position(|b| b == separator).unwrap_or(rest.len());
+                let length = match self.is_attributes(rest) {
+                    true => rest.len(),
+                    false => rest.bytes().position(|b| b == separator).unwrap_or(rest.len()),
+                };
                 let mut cell = &rest[..length];
                 if length == rest.len() {
                     cell = cell.strip_suffix('\r').unwrap_or(cell);
@@ -177,7 +243,13 @@ impl TextReader {
                             .into(),
                     ));
                 }
-                self.text.push_str(cell.trim_end_matches([' ', '\t']));
+                let cell = cell.trim_end_matches([' ', '\t']);
+                match cell.split_once(',').filter(|_| separator == b';') {
+                    Some((whole, fraction)) if is_decimal(whole, fraction) => {
+                        self.text.extend([whole, ".", fraction]);
+                    }
+                    _ => self.text.push_str(cell),
+                }
                 at += length;
             }
             if self.cells.len() == MOST_CELLS {
@@ -199,7 +271,10 @@ impl TextReader {
         let mut at = 0;
         while let Some(begin) = self.text[at..].find(|c: char| !c.is_ascii_whitespace()) {
             let rest = &self.text[at + begin..];
-            let length = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+            let length = match self.is_attributes(rest) {
+                true => rest.trim_ascii_end().len(),
+                false => rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len()),
+            };
             if self.cells.len() == MOST_CELLS {
                 return Err(self.too_many_cells());
             }
@@ -207,6 +282,14 @@ impl TextReader {
             at += begin + length;
         }
         Ok(())
+    }
+
+    /// Whether the rest of a record is what networkx writes of an edge.
+    fn is_attributes(&self, rest: &str) -> bool {
+        self.dialect.rows == RowKind::Edges
+            && self.cells.len() == 2
+            && rest.starts_with('{')
+            && rest.trim_ascii_end().ends_with('}')
     }
 
     fn too_many_cells(&self) -> Error {

@@ -188,3 +188,41 @@ fn plain_numbers_leave_nothing_to_remember() {
     let data = read("id,x\na,1\nb,2\nc,3\nd,4\n", &ReadOptions::default()).unwrap();
     assert_eq!(data.encoding(), None);
 }
+
+/// Without another table of labels, a column that is called so has them; a feature of that name stays one where it is named.
+#[test]
+fn a_column_called_label_holds_the_labels() {
+    let table = "id,x,label\na,1,yes\nb,2,no\nc,3,\nd,4,yes\n";
+    let guessed = read(table, &ReadOptions::default()).unwrap();
+    let named = read(table, &columns(|c| c.label = Some("label".into()))).unwrap();
+    assert!(same(guessed.clone(), named.clone()));
+    assert_eq!(guessed.encoding(), named.encoding(), "a model remembers it");
+    assert_eq!(guessed.feature_names().unwrap(), ["x"]);
+    assert_eq!(guessed.labels().name(0), Some("yes"));
+    assert!(
+        guessed.notes().join("\n").contains("column \"label\" of features.csv is what is learnt")
+    );
+
+    let as_feature = read(table, &columns(|c| c.features = vec!["x".into(), "label".into()]));
+    assert_eq!(as_feature.unwrap().feature_names().unwrap()[1], "label=no");
+    let other = read(&table.replace("label", "topic"), &ReadOptions::default()).unwrap();
+    assert!(other.labels().as_slice().iter().all(Option::is_none), "a topic may be a feature");
+    let beside = [EDGES, ("features.csv", table), ("labels.csv", "id,label\na,1\nb,2\n")];
+    let beside = read_with(folder(&beside).path(), &ReadOptions::default()).unwrap();
+    assert_eq!(beside.labels().name(0), Some("1"), "a table of labels counts more");
+    // Where a model says how columns were read, its features are not taken for labels.
+    let known = columns(|c| c.encoding = Some(Encoding::default()));
+    let again = read("id,x,class\na,1,1\nb,2,0\nc,3,0\nd,4,1\n", &known).unwrap();
+    assert_eq!(again.feature_names().unwrap(), ["x", "class"]);
+}
+
+/// What pandas writes of a frame whose ids are a column: the index comes first, without a name.
+#[test]
+fn an_index_before_the_column_of_ids_is_left_out() {
+    let plain = read("email,x\na,1\nb,2\nc,3\nd,4\n", &ReadOptions::default()).unwrap();
+    let table = ",email,x\n0,a,1\n1,b,2\n2,c,3\n3,d,4\n";
+    let named = read(table, &columns(|c| c.id = Some("email".into()))).unwrap();
+    assert!(same(plain, named.clone()));
+    assert!(named.notes().join("\n").contains("the first column has no name and is left out"));
+    assert_says("index", read(table, &ReadOptions::default()), &["index=False", "--id-column"]);
+}

@@ -50,24 +50,51 @@ fn a_changed_byte_is_read_or_refused() {
     allocation::assert_modest();
 }
 
+/// Collections, and their files.
+const COLLECTIONS: [(&str, &[&str]); 4] = [
+    ("musae", &["musae_git_edges.csv", "musae_git_features.json", "musae_git_target.csv"]),
+    ("neo4j", &["acted.csv", "films.csv", "knows.csv", "people.csv"]),
+    (
+        "ogbn_tiny",
+        &[
+            "raw/edge.csv.gz",
+            "raw/node-feat.csv.gz",
+            "raw/node-label.csv.gz",
+            "split/time/train.csv.gz",
+        ],
+    ),
+    ("karateclub", &["edges.csv", "features.csv", "target.csv"]),
+];
+
+/// Tables of a collection, each with every byte changed while the others are whole.
+#[test]
+fn a_changed_byte_of_a_collection_is_read_or_refused() {
+    for (collection, files) in COLLECTIONS {
+        let content = |file: &&str| fs::read(golden_path(collection).join(file)).unwrap();
+        let whole: Vec<(&str, Vec<u8>)> = files.iter().map(|file| (*file, content(file))).collect();
+        let folder = super::folder(&whole);
+        for (file, bytes) in &whole {
+            for at in 0..bytes.len() {
+                for flip in [0x01, 0x90] {
+                    let mut damaged = bytes.clone();
+                    damaged[at] ^= flip;
+                    fs::write(folder.path().join(file), damaged).unwrap();
+                    if let Err(message) = read(folder.path()) {
+                        let folder = folder.path().to_str().unwrap();
+                        assert!(message.contains(folder), "{file}, byte {at}: {message}");
+                    }
+                }
+            }
+            fs::write(folder.path().join(file), bytes).unwrap();
+        }
+    }
+    allocation::assert_modest();
+}
+
 /// Tables of a collection, each cut at every byte while the others are whole.
 #[test]
 fn cut_tables_of_collections_are_read_or_refused() {
-    let cases = [
-        ("musae", &["musae_git_edges.csv", "musae_git_features.json", "musae_git_target.csv"][..]),
-        ("neo4j", &["acted.csv", "films.csv", "knows.csv", "people.csv"]),
-        (
-            "ogbn_tiny",
-            &[
-                "raw/edge.csv.gz",
-                "raw/node-feat.csv.gz",
-                "raw/node-label.csv.gz",
-                "split/time/train.csv.gz",
-            ],
-        ),
-        ("karateclub", &["edges.csv", "features.csv", "target.csv"]),
-    ];
-    for (collection, files) in cases {
+    for (collection, files) in COLLECTIONS {
         let whole = read(&golden_path(collection)).unwrap();
         let content = |file: &str| fs::read(golden_path(collection).join(file)).unwrap();
         for damaged in files {

@@ -26,12 +26,55 @@ fn edge_lists_are_the_same_with_any_separator_and_comments() {
         ("graph.txt", "# FromNodeId\tToNodeId\na\tb\t0.5\nb\tc\t2\nc\ta\t1\n"),
         ("graph.csv", "year,source,target,weight\n1,a,b,0.5\n2,b,c,2\n3,c,a,1\n"),
         ("graph.csv", "c,a,1\nb,c,2\na,b,0.5\n"),
+        // As networkx writes them, with whatever else it knows of an edge.
+        ("graph.edgelist", "a b {'weight': 0.5}\nb c {'since': 1999, 'weight': 2}\nc a {}\n"),
+        ("graph.csv", "a,b,{'weight': 0.5, 'x': 'y z'}\nb,c,{'weight': np.float64(2.0)}\nc,a,{}\n"),
+        // As spreadsheets write them where the comma is the decimal point.
+        ("graph.csv", "source;target;weight\na;b;0,5\nb;c;2\nc;a;1,0\n"),
+        ("graph.csv", "a;b;5,0e-1\nb;c;2\nc;a;1\n"),
     ] {
         let other = read_file(name, text).unwrap_or_else(|e| panic!("{name} {text:?}: {e}"));
         assert!(same(plain.clone(), other), "{name} {text:?}");
     }
     let zipped = read_file("graph.txt.gz", gzip(b"a b 0.5\nb c 2\nc a 1\n")).unwrap();
     assert!(same(plain, zipped));
+}
+
+/// Attributes of edges without a weight are as good as none.
+#[test]
+fn an_edge_list_of_networkx_without_weights_is_a_list_of_pairs() {
+    let plain = read_file("graph.edgelist", "a b\nb c\n").unwrap();
+    for text in ["a b {}\nb c {}\n", "a b {'kind': 'x'}\nb c {}\n", "a\tb\t{}\nb\tc\t{}\n"] {
+        assert!(same(plain.clone(), read_file("graph.edgelist", text).unwrap()), "{text:?}");
+    }
+    let braces = read_file("graph.txt", "{a} {b}\n{b} c\n").unwrap();
+    assert_eq!(braces.node_ids().unwrap(), ["c", "{a}", "{b}"], "braces may be part of an id");
+    let wrong = read_file("graph.edgelist", "a b {'weight': 'heavy'}\nb c {}\n").unwrap_err();
+    assert!(wrong.contains("line 1") && wrong.contains("heavy"), "{wrong}");
+}
+
+/// Labels and features between spaces, tabs, semicolons and commas, whatever the file is called.
+#[test]
+fn tables_of_nodes_are_the_same_with_any_separator() {
+    let edges = "source,target\na,b\nb,c\n";
+    let (features, labels) = ("id,x,y\na,1,0.5\nb,2,1.5\nc,3,2.5\n", "id,label\na,yes\nc,no\n");
+    let of = |features: (&str, &str), labels: (&str, &str)| {
+        read(folder(&[("edges.csv", edges), features, labels]).path())
+            .unwrap_or_else(|e| panic!("{features:?} {labels:?}: {e}"))
+    };
+    let plain = of(("features.csv", features), ("labels.csv", labels));
+    for by in [" ", "\t", ";", ","] {
+        let (features, labels) = (features.replace(',', by), labels.replace(',', by));
+        for ending in ["txt", "csv"] {
+            let names = [format!("features.{ending}"), format!("labels.{ending}")];
+            let other = of((&names[0], &features), (&names[1], &labels));
+            assert!(same(plain.clone(), other), "{by:?} in .{ending}");
+        }
+    }
+    let bare = of(("features.csv", features), ("labels.txt", "a yes\nc no\n"));
+    assert!(same(plain.clone(), bare), "without a header");
+    let comma = features.replace(',', ";").replace('.', ",");
+    assert!(same(plain, of(("features.csv", &comma), ("labels.csv", labels))), "decimal commas");
 }
 
 /// Ids that begin like comments need a header, or quotes.

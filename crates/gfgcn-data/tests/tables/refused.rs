@@ -33,7 +33,7 @@ const EDGES: &[Case] = &[
     (
         "ragged after a quoted line end",
         &[("features.csv", "id,x\n\"a\n\",1\nb\n")],
-        &["line 4", "1 cells"],
+        &["line 4", "1 cell, but"],
     ),
     ("one column", &[("edges.csv", "a\n")], &["line 1", "columns is 1", "source and target"]),
     ("too many columns", &[("edges.csv", "a,b,1,2\n")], &["columns is 4"]),

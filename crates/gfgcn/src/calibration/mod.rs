@@ -32,7 +32,8 @@ use crate::matrix::Matrix;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// ρ, which only ends what would grow without end: classes that left-out scores separate. Of scores whose mean square is 1.
+/// ρ, which only ends what would grow without end: classes that left-out scores almost separate. Of scores whose mean square
+/// is 1.
 const PENALTY: f64 = 1e-8;
 
 /// κ that are tried, of scores whose mean square is 1. Least squares on indicators gives scores that are close to
@@ -48,6 +49,9 @@ const FARTHEST: f64 = 30.0;
 
 /// The least sharpness of such scores: where they say nothing, the largest is still the most probable.
 const LEAST_SHARPNESS: f64 = 1e-6;
+
+/// Halvings until two sharpnesses are the same to the last digits, from a range of all that could matter.
+const HALVINGS: usize = 80;
 
 /// Two parameters are chosen on so many nodes, at most.
 const ENOUGH: usize = 20_000;
@@ -199,6 +203,9 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
     // Probabilities are about the nodes as they come, whatever they count in the training.
     let (truth, left_out) = (truth.part(&picked).with_weights(None), left_out.select_rows(&picked));
     let nodes: Vec<usize> = (0..picked.len()).collect();
+    if let Some(sharpness) = sharpness_of_separated(&truth, &left_out, size) {
+        return Ok(Link::Softmax { sharpness, bend: 0.0 });
+    }
     let bent = |bend: f64| -> Result<(f64, Link)> {
         context.check()?;
         let mut scores = left_out.clone();
@@ -217,6 +224,42 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
     let links = BENDS.into_par_iter().map(bent).collect::<Result<Vec<_>>>()?;
     let best = links.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
     Ok(best.expect("there are bends to try").1)
+}
+
+/// Where every left-out node is predicted right, the likelihood grows with the sharpness, without end. But n nodes that are right
+/// do not prove that the next one will be: by the rule of succession that has probability (n + 1) / (n + 2), and so much is
+/// what the nodes' own classes get on average. `None` where a node is predicted wrong.
+fn sharpness_of_separated(truth: &Truth, left_out: &Matrix<f64>, size: f64) -> Option<f64> {
+    let head = truth.head();
+    let is_right = |node: usize| {
+        let scores = head.scores(left_out.row(node));
+        let own = truth.class(node)? as usize;
+        let others = scores.iter().enumerate().filter(|(class, _)| *class != own);
+        Some(others.into_iter().all(|(_, score)| *score < scores[own]))
+    };
+    let nodes = left_out.rows();
+    if !(0..nodes).all(|node| is_right(node) == Some(true)) {
+        return None;
+    }
+    let wanted = (nodes as f64 + 1.0) / (nodes as f64 + 2.0);
+    let mean_of_own = |sharpness: f64| {
+        let link = Link::Softmax { sharpness, bend: 0.0 };
+        let own = |node: usize| {
+            let p = link.probabilities(head, left_out.row(node));
+            truth.class(node).map_or(0.0, |class| p[class as usize])
+        };
+        (0..nodes).map(own).sum::<f64>() / nodes as f64
+    };
+    // In powers of two, of scores whose mean square is 1.
+    let (mut low, mut high) = (LEAST_SHARPNESS.log2(), 40.0);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        match mean_of_own(middle.exp2() / size) < wanted {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    Some(high.exp2() / size)
 }
 
 fn sorted(mut values: Vec<f64>) -> Vec<f64> {
@@ -239,6 +282,31 @@ mod tests {
 
     fn names(count: usize) -> Vec<String> {
         (0..count).map(|class| class.to_string()).collect()
+    }
+
+    /// Nodes that are all predicted right say that the next one is, too, with the probability of the rule of succession, however
+    /// far apart or close together their scores are.
+    #[test]
+    fn few_nodes_that_are_right_make_no_certainty() {
+        for (nodes, classes) in [(1, 3), (12, 3), (12, 2), (500, 4)] {
+            let head = Head::classes(names(classes));
+            let labels = (0..nodes).map(|i| Some((i % classes) as u32)).collect();
+            let truth = Truth::of_classes(&head, labels);
+            for scale in [1e-3, 1.0, 50.0] {
+                // One column of two classes is the score of the second, and that of the first with the other sign.
+                let score = |i: usize, j: usize| match (head.columns(), i % classes) {
+                    (1, class) => scale * (0.2 + chance(i)) * if class == 1 { 1.0 } else { -1.0 },
+                    (_, class) if class == j => scale * (0.7 + 0.3 * chance(i)),
+                    _ => scale * 0.3 * chance(31 * i + j),
+                };
+                let left_out = Matrix::from_fn(nodes, head.columns(), score);
+                let link = calibrated(&truth, &left_out).link;
+                let own = |i: usize| link.probabilities(&head, left_out.row(i))[i % classes];
+                let mean = (0..nodes).map(own).sum::<f64>() / nodes as f64;
+                let rule = (nodes as f64 + 1.0) / (nodes as f64 + 2.0);
+                assert!((mean - rule).abs() < 1e-9, "{nodes} nodes, {classes} classes: {mean}");
+            }
+        }
     }
 
     /// Classes drawn with the very probabilities of a link: that is found again.
@@ -287,7 +355,7 @@ mod tests {
         let left_out = Matrix::from_fn(3, 3, |i, j| f64::from(i == j));
         let calibration = calibrated(&truth, &left_out);
         let p = calibration.link.probabilities(&head, left_out.row(0));
-        assert!(p[0] > 0.99, "nothing contradicts certainty");
+        assert!((p[0] - 4.0 / 5.0).abs() < 1e-9, "three of three are right");
         assert!(calibration.misfits[0].iter().all(|misfit| (misfit - (1.0 - p[0])).abs() < 1e-12));
     }
 

@@ -177,7 +177,7 @@ impl Split {
             if first == 0 {
                 return Err(Error::Data(format!(
                     "ratio {ratio} leaves class {:?} ({} nodes) without a training node; \
-                     use a larger training share",
+                     use a larger training share, such as 1:0:1",
                     labels.classes()[class],
                     nodes.len()
                 )));

@@ -196,9 +196,11 @@ fn no_name() -> io::Error {
 
 /// The system's own error: the name of a temporary file tells nobody anything.
 fn without_path(error: io::Error) -> io::Error {
-    let cause = error.get_ref().and_then(|inner| inner.source());
-    let system = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
-    system.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
+    let text = error.to_string();
+    match text.rsplit_once(" at path \"") {
+        Some((problem, _)) => io::Error::new(error.kind(), problem),
+        None => error,
+    }
 }
 
 #[cfg(test)]

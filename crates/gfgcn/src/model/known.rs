@@ -96,11 +96,13 @@ impl Known {
     ) -> Result<Cow<'a, Features>> {
         let (Some(wanted), Some(given)) = (&self.feature_names, dataset.feature_names()) else {
             let found = dataset.features().cols();
-            let what = format!(
-                "features per node in {}, which must be those the model was trained on",
-                dataset.name()
-            );
-            Error::check_size(what, self.features, found)?;
+            if found != self.features {
+                return Err(Error::Data(format!(
+                    "{} has {found} features per node, but the model was trained on {}; give it data with the same features",
+                    dataset.name(),
+                    self.features
+                )));
+            }
             return Ok(Cow::Borrowed(dataset.features()));
         };
         if wanted == given {

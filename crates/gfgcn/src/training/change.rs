@@ -180,7 +180,7 @@ impl Model {
     pub fn kept_training(&self) -> Result<&Training> {
         self.training.as_ref().ok_or_else(|| {
             Error::Data(
-                "the model does not keep its training, so it cannot be changed; train it with --keep-training (in Python \
+                "the model does not keep its training, which this needs; train it with --keep-training (in Python \
                  keep_training=True)"
                     .into(),
             )
