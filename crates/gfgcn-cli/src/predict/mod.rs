@@ -2,8 +2,9 @@
 
 mod agreement;
 
+use crate::cluster::{SHARED_ON_PROCESSOR, Shared};
 use crate::device::DeviceOption;
-use crate::limit::{MemoryLimit, with_scratch};
+use crate::limit::{MemoryLimit, WorkFolder, with_scratch};
 use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target};
@@ -13,15 +14,14 @@ use agreement::Agreement;
 use clap::Args;
 use gfgcn::calibration::Regions;
 use gfgcn::context::{Context, Scratch};
-use gfgcn::data::{Dataset, TargetKind};
-use gfgcn::files::read_file;
+use gfgcn::data::TargetKind;
 use gfgcn::model::Predictions;
+use gfgcn::shares::Job;
 use gfgcn::{Error, Model};
 use gfgcn_data::predictions::{self, Extras};
-use gfgcn_data::read_nodes;
+use gfgcn_data::{OutputFormat, read_nodes};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Label every node of a graph with a trained model
@@ -81,18 +81,14 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) memory: MemoryLimit,
     #[command(flatten)]
+    work: WorkFolder,
+    #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let mut inputs = arguments.source.files();
-    inputs.push(arguments.model.clone());
-    inputs.extend(arguments.nodes.clone());
-    let format = arguments.format.of(arguments.target.path())?;
+    let format = arguments.check()?;
     let to_stdout = stdio::is_standard(arguments.target.path());
-    if !to_stdout {
-        arguments.target.check(&inputs)?;
-    }
     let output = &if to_stdout { output.with_data_on_stdout() } else { *output };
     let model = Model::load(&arguments.model)?;
     let mut extras = arguments.extras(&model)?;
@@ -102,9 +98,11 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let asked = arguments.nodes.as_deref();
     let asked = asked.map(|path| read_nodes(path, &dataset, &interrupt::context())).transpose()?;
     let start = Instant::now();
-    let scratch = match (to_stdout, &asked) {
-        (false, None) => arguments.scratch(&dataset)?,
-        _ => None,
+    let target = Some(arguments.target.path()).filter(|_| !to_stdout);
+    let purpose = || Job::Predict(Box::new(model.clone())).purpose(&dataset);
+    let scratch = match asked {
+        None => arguments.work.scratch(target, arguments.memory, purpose),
+        Some(_) => None,
     };
     let predict = |context: &Context| match &asked {
         Some(nodes) => model.predict_nodes(&dataset, nodes, context),
@@ -174,14 +172,37 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 }
 
 impl Arguments {
-    /// The work folder beside the output, for these data and this model.
-    fn scratch(&self, dataset: &Dataset) -> Result<Option<Scratch>, Error> {
-        if self.memory.bytes().is_none() {
-            return Ok(None);
+    /// Notices before any work is done that the output could not or must not be written; its format.
+    fn check(&self) -> Result<OutputFormat, Error> {
+        if self.nodes.is_some() {
+            self.work.idle("all nodes are predicted")?;
         }
-        let model = gfgcn::hex(&Sha256::digest(read_file(&self.model)?));
-        let purpose = format!("{} {model}", dataset.source_fingerprint());
-        Ok(self.memory.scratch(self.target.path(), purpose))
+        let mut inputs = self.source.files();
+        inputs.push(self.model.clone());
+        inputs.extend(self.nodes.clone());
+        let format = self.format.of(self.target.path())?;
+        if !stdio::is_standard(self.target.path()) {
+            self.target.check(&inputs)?;
+        }
+        Ok(format)
+    }
+
+    /// What other machines can do of it.
+    pub(crate) fn shared(&self, global: &Global, output: &Output) -> anyhow::Result<Shared> {
+        self.device.only_processor(SHARED_ON_PROCESSOR)?;
+        let store = self.source.store(global)?;
+        self.check()?;
+        if self.nodes.is_some() {
+            let problem = "a few nodes are predicted by what is around them, which no machines share; leave out --nodes, or use gfgcn predict";
+            return Err(Error::Data(problem.into()).into());
+        }
+        let model = Model::load(&self.model)?;
+        self.extras(&model)?;
+        let dataset = self.source.load_for(&model, global, output)?;
+        let to_file = Some(self.target.path()).filter(|path| !stdio::is_standard(path));
+        let output = to_file.map(Path::to_owned);
+        let (work, memory) = (self.work.path(), self.memory.bytes());
+        Ok(Shared { job: Job::Predict(Box::new(model)), dataset, store, output, work, memory })
     }
 
     fn extras(&self, model: &Model) -> Result<Extras, Error> {
