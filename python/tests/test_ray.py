@@ -30,7 +30,7 @@ FIT = ["--model", "gfsgc", "--depth", "3", "--public-split"]
 
 @pytest.fixture(scope="module")
 def nodes():
-    """Three nodes with a processor each; the first is the head."""
+    """Three nodes with a processor each; this process is the driver of all tests, so that workers need not be started for each."""
     from ray.cluster_utils import Cluster
 
     small = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_dashboard": False}
@@ -38,6 +38,7 @@ def nodes():
     small.pop("include_dashboard")
     cluster.add_node(**small)
     cluster.add_node(**small)
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     yield cluster
     ray.shutdown()
     cluster.shutdown()
@@ -59,6 +60,12 @@ def folder(tmp_path_factory, gfgcn):
 EVALUATE = "--models gfsgc,gfssgc --depths 2,4 --splits 4 --calibration".split()
 
 
+def another(nodes):
+    """A node that is neither the head nor the one that the driver is at."""
+    own = ray.get_runtime_context().get_node_id()
+    return next(node for node in nodes.worker_nodes if node.node_id != own)
+
+
 class Calls(list):
     """How far it was, each time that somebody told."""
 
@@ -66,56 +73,10 @@ class Calls(list):
         self.append((done, total))
 
 
-def test_fit_predict_and_evaluate_are_those_of_one_machine(nodes, folder, tmp_path):
-    store, told = folder / "x.store", Calls()
-    model = gfgcn.ray.fit(store, tmp_path / "m.model", address=nodes.address, progress=told, **MODEL)
-    assert (tmp_path / "m.model").read_bytes() == (folder / "one.model").read_bytes()
-    assert told[0] == (0, told[-1][1]) and told[-1][0] == told[-1][1] >= 3
-    assert sorted(tmp_path.iterdir()) == [tmp_path / "m.model"], "no work folder is left"
-    here = GradientFreeClassifier.load(folder / "one.model")
-    expected = here.predict(datasets.open(store))
-    assert np.array_equal(model.predict(datasets.open(store)), expected)
-
-    told.clear()
-    there = gfgcn.ray.predict(model, store, address=nodes.address, num_cpus=1, progress=told)
-    assert there.dtype == expected.dtype and np.array_equal(there, expected) and told[-1][1] >= 2
-    for output in ("one.csv", "one.npz"):
-        target = tmp_path / output
-        assert gfgcn.ray.predict(folder / "one.model", store, target, address=nodes.address, memory="1GB") is None
-        assert target.read_bytes() == (folder / output).read_bytes()
-
-    options = {"models": ["gfsgc", "gfssgc"], "depths": [2, 4], "splits": 4, "calibration": True}
-    report = gfgcn.ray.evaluate(store, tmp_path / "scores.csv", address=nodes.address, **options)
-    assert (tmp_path / "scores.csv").read_bytes() == (folder / "scores.csv").read_bytes()
-    assert [(row["model"], row["depth"]) for row in report] == [("gfSGC", 2), ("gfSGC", 4), ("gfSSGC", 2), ("gfSSGC", 4)]
-    assert len(report[0]["scores"]) == 4 and 0 < report[0]["accuracy"] <= 100
-
-
-def test_the_estimator_trains_the_same(nodes, folder):
-    """The estimators of Python on the same store, which know nothing of clusters."""
-    store = datasets.open(folder / "x.store")
-    one = GradientFreeClassifier("sgc", depth=3).fit(store)
-    other = gfgcn.ray.fit(store, address=nodes.address, **MODEL)
-    assert np.array_equal(one.coef_, other.coef_) and one.lam_ == other.lam_
-    assert np.array_equal(one.decision_function(), other.decision_function(store))
-
-
 def run(*arguments, cwd, address=None):
     environment = {**os.environ, **({} if address is None else {"RAY_ADDRESS": address})}
     command = [sys.executable, "-m", "gfgcn.ray", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment)
-
-
-def test_the_command(nodes, folder, tmp_path):
-    shutil.copy(folder / "one.model", tmp_path)
-    os.symlink(folder / "x.store", tmp_path / "x.store")
-    done = run("fit", "x.store", *FIT, "-o", "m.model", "--address", nodes.address, "--num-cpus", 1, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "shares" in done.stderr and "trained on" in done.stdout
-    assert (tmp_path / "m.model").read_bytes() == (folder / "one.model").read_bytes()
-    done = run("predict", "m.model", "x.store", "-o", "p.csv", "--quiet", cwd=tmp_path, address=nodes.address)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    assert (tmp_path / "p.csv").read_bytes() == (folder / "one.csv").read_bytes()
 
 
 def test_refusals_before_any_cluster_is_asked(folder, tmp_path, gfgcn):
@@ -143,6 +104,7 @@ def test_refusals_before_any_cluster_is_asked(folder, tmp_path, gfgcn):
     assert helped.returncode == 0 and "--num-cpus" in helped.stdout and "--row-normalize" in helped.stdout
 
 
+# Before there is a cluster that this process is connected to.
 def test_addresses_that_do_not_answer_as_ray(folder):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
@@ -176,6 +138,52 @@ def test_without_ray(folder, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
     assert done.returncode == 1 and "pip install 'gfgcn[ray]'" in done.stderr, done.stderr
+
+
+def test_fit_predict_and_evaluate_are_those_of_one_machine(nodes, folder, tmp_path):
+    store, told = folder / "x.store", Calls()
+    model = gfgcn.ray.fit(store, tmp_path / "m.model", progress=told, **MODEL)
+    assert (tmp_path / "m.model").read_bytes() == (folder / "one.model").read_bytes()
+    assert told[0] == (0, told[-1][1]) and told[-1][0] == told[-1][1] >= 3
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "m.model"], "no work folder is left"
+    here = GradientFreeClassifier.load(folder / "one.model")
+    expected = here.predict(datasets.open(store))
+    assert np.array_equal(model.predict(datasets.open(store)), expected)
+
+    told.clear()
+    there = gfgcn.ray.predict(model, store, num_cpus=1, progress=told)
+    assert there.dtype == expected.dtype and np.array_equal(there, expected) and told[-1][1] >= 2
+    for output in ("one.csv", "one.npz"):
+        target = tmp_path / output
+        assert gfgcn.ray.predict(folder / "one.model", store, target, memory="1GB") is None
+        assert target.read_bytes() == (folder / output).read_bytes()
+
+    options = {"models": ["gfsgc", "gfssgc"], "depths": [2, 4], "splits": 4, "calibration": True}
+    report = gfgcn.ray.evaluate(store, tmp_path / "scores.csv", **options)
+    assert (tmp_path / "scores.csv").read_bytes() == (folder / "scores.csv").read_bytes()
+    assert [(row["model"], row["depth"]) for row in report] == [("gfSGC", 2), ("gfSGC", 4), ("gfSSGC", 2), ("gfSSGC", 4)]
+    assert len(report[0]["scores"]) == 4 and 0 < report[0]["accuracy"] <= 100
+
+
+def test_the_estimator_trains_the_same(nodes, folder):
+    """The estimators of Python on the same store, which know nothing of clusters."""
+    store = datasets.open(folder / "x.store")
+    one = GradientFreeClassifier("sgc", depth=3).fit(store)
+    other = gfgcn.ray.fit(store, **MODEL)
+    assert np.array_equal(one.coef_, other.coef_) and one.lam_ == other.lam_
+    assert np.array_equal(one.decision_function(), other.decision_function(store))
+
+
+def test_the_command(nodes, folder, tmp_path):
+    shutil.copy(folder / "one.model", tmp_path)
+    os.symlink(folder / "x.store", tmp_path / "x.store")
+    done = run("fit", "x.store", *FIT, "-o", "m.model", "--address", nodes.address, "--num-cpus", 1, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "shares" in done.stderr and "trained on" in done.stdout
+    assert (tmp_path / "m.model").read_bytes() == (folder / "one.model").read_bytes()
+    done = run("predict", "m.model", "x.store", "-o", "p.csv", "--quiet", cwd=tmp_path, address=nodes.address)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert (tmp_path / "p.csv").read_bytes() == (folder / "one.csv").read_bytes()
 
 
 @contextlib.contextmanager
@@ -213,8 +221,7 @@ def moved(path):
 
 
 def test_workers_with_another_folder_are_named(nodes, folder, tmp_path):
-    victim = nodes.list_all_nodes()[1]
-    store = folder / "x.store"
+    victim, store = another(nodes), folder / "x.store"
     changed = tmp_path / "changed.store"
     shutil.copytree(store, changed)
     for block in sorted((changed / "features").glob("*.npy")):
@@ -236,11 +243,11 @@ def test_workers_with_another_folder_are_named(nodes, folder, tmp_path):
         target.write_bytes(b"as it was")
         with on_node(victim, tmp_path, moved(path)):
             with pytest.raises(error, match=f"on {host}: .*{said}"):
-                gfgcn.ray.fit(store, target, address=nodes.address, force=True, **MODEL)
+                gfgcn.ray.fit(store, target, force=True, **MODEL)
         assert target.read_bytes() == b"as it was"
     # What others had finished is taken up, and the rest computed.
     told = Calls()
-    gfgcn.ray.fit(store, target, address=nodes.address, force=True, progress=told, **MODEL)
+    gfgcn.ray.fit(store, target, force=True, progress=told, **MODEL)
     assert target.read_bytes() == (folder / "one.model").read_bytes() and told[-1][0] == told[-1][1]
 
 
@@ -250,14 +257,16 @@ def test_another_version_on_a_worker(nodes, folder, tmp_path):
 
         return whole(dataclasses.replace(task, version="0.0.1"), job)
 
-    with on_node(nodes.list_all_nodes()[1], tmp_path, change):
+    with on_node(another(nodes), tmp_path, change):
         with pytest.raises(ValueError, match="install the same version"):
-            gfgcn.ray.fit(folder / "x.store", address=nodes.address, **MODEL)
+            gfgcn.ray.fit(folder / "x.store", **MODEL)
 
 
 def test_too_many_processors_are_refused(nodes, folder):
     with pytest.raises(ValueError, match="no machine of the cluster has more than 1"):
-        gfgcn.ray.fit(folder / "x.store", address=nodes.address, num_cpus=2, **MODEL)
+        gfgcn.ray.fit(folder / "x.store", num_cpus=2, **MODEL)
+    with pytest.raises(ValueError, match="connected to a cluster already"):
+        gfgcn.ray.fit(folder / "x.store", address=nodes.address, **MODEL)
 
 
 def test_a_killed_node_changes_nothing(nodes, folder, tmp_path):
@@ -269,7 +278,7 @@ def test_a_killed_node_changes_nothing(nodes, folder, tmp_path):
         while True:
             time.sleep(0.05)
 
-    victim = nodes.list_all_nodes()[2]
+    victim = another(nodes)
     with on_node(victim, tmp_path, never) as begun:
 
         def kill():
@@ -280,7 +289,7 @@ def test_a_killed_node_changes_nothing(nodes, folder, tmp_path):
         killer = threading.Thread(target=kill)
         killer.start()
         told = Calls()
-        gfgcn.ray.fit(folder / "x.store", tmp_path / "m.model", address=nodes.address, progress=told, **MODEL)
+        gfgcn.ray.fit(folder / "x.store", tmp_path / "m.model", progress=told, **MODEL)
         killer.join()
     assert begun.exists() and told[-1][0] == told[-1][1] >= 3
     assert (tmp_path / "m.model").read_bytes() == (folder / "one.model").read_bytes()
