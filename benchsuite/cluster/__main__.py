@@ -2,7 +2,7 @@
 
     python -m cluster --size 1m                                  (in benchsuite/, with gfgcn[ray] installed)
 
-The machines are nodes of a Ray cluster on this one, with a processor each, so it needs three cores that nobody else uses. What is measured is
+The machines are nodes of a Ray cluster on this one, with a processor each, so it needs two cores that nobody else uses. What is measured is
 the time in which the shares of a fit are computed, from the first that is handed out to the last that is fetched: one worker and
 two in turns, --repeats times, on stores that are open. Then a fit in which a worker is killed half-way. Every model must be,
 to the byte, the one of gfgcn fit. Everything is made in --folder and removed at the end, unless --keep.
@@ -75,6 +75,7 @@ def measured(store: pathlib.Path, alone: pathlib.Path, repeats: int) -> dict[str
     middle = {name: statistics.median(all_of) for name, all_of in seconds.items()}
     three = Workers(3)
     try:
+        three.fit(store, alone)
         usual = three.fit(store, alone)
         killed = three.fit(store, alone, kill_after=usual / 2)
     finally:

@@ -25,6 +25,9 @@ pub(crate) struct Job {
     memory: Option<u64>,
 }
 
+/// A share, and the names of its files.
+type Planned = (String, Vec<String>);
+
 /// The name of a file, and its bytes.
 type Piece<'py> = (String, Bound<'py, PyArray1<u8>>);
 
@@ -87,7 +90,7 @@ impl Job {
         shares: usize,
         memory: u64,
         work: PathBuf,
-    ) -> PyResult<(Vec<(String, Vec<String>)>, usize)> {
+    ) -> PyResult<(Vec<Planned>, usize)> {
         let planned = work::run(py, Workers::default(), |context| {
             self.job.plan(&self.dataset, Cut { shares, memory }, context)
         })?;

@@ -153,6 +153,8 @@ def test_fit_predict_and_evaluate_are_those_of_one_machine(nodes, folder, tmp_pa
     told.clear()
     there = gfgcn.ray.predict(model, store, num_cpus=1, progress=told)
     assert there.dtype == expected.dtype and np.array_equal(there, expected) and told[-1][1] >= 2
+    with pytest.raises(ValueError, match="probabilities: such options are for a file"):
+        gfgcn.ray.predict(model, store, probabilities=True)
     for output in ("one.csv", "one.npz"):
         target = tmp_path / output
         assert gfgcn.ray.predict(folder / "one.model", store, target, memory="1GB") is None

@@ -136,7 +136,7 @@ impl Evaluation {
             let own = self.own_memory(&lessons, dataset);
             let mut driver = self.driver(dataset, Budget::beside(own, context))?;
             if let Some(sides) = sides {
-                driver = driver.from_sides(&sides);
+                driver = driver.with_sides(&sides);
             }
             let _lease = context.memory().reserve(
                 "the evaluation",

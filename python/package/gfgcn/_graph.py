@@ -118,7 +118,7 @@ class Graph:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kinds = self._engine.relations() or [(None, self._engine.adjacency())]
+        kinds: list[tuple[str | None, Any]] = [*self._engine.relations()] or [(None, self._engine.adjacency())]
         parts = [
             {"name": name, "as_matrix": True, "rows": rows, "columns": columns, "weights": weights}
             for name, (rows, columns, weights) in kinds

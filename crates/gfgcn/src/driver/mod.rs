@@ -301,7 +301,7 @@ impl<'d> Driver<'d> {
     }
 
     /// Filters from given sides whatever they cost, as [`Driver::sides`] has them of other work.
-    pub(crate) fn from_sides(mut self, sides: &[Vec<Side>]) -> Self {
+    pub(crate) fn with_sides(mut self, sides: &[Vec<Side>]) -> Self {
         for (design, sides) in self.designs.iter_mut().zip(sides) {
             design.iter_mut().zip(sides).for_each(|((channel, _), side)| channel.side = *side);
         }

@@ -168,6 +168,9 @@ def predict(
     **options
         Those of ``gfgcn predict``, with ``output``, such as ``probabilities=True``. All others as in :func:`fit`.
     """
+    for_files = sorted(set(options) - {"memory", "work"})
+    if output is None and for_files:
+        raise ValueError(f"{', '.join(for_files)}: such options are for a file, so pass output, too")
     with tempfile.TemporaryDirectory(prefix="gfgcn-") as folder:
         path = os.path.join(folder, "predicting.model")
         if isinstance(model, Learner):
@@ -180,8 +183,6 @@ def predict(
             if output is not None:
                 _finish(command, work)
                 return None
-            if set(options) - {"memory", "work"}:
-                raise ValueError(f"{', '.join(sorted(options))}: these are for a file; pass output")
             learner = copy.copy(model if isinstance(model, Learner) else _load(path))
             return _predicted(learner, store if isinstance(store, Store) else Store(store), work)
 
