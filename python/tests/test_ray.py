@@ -191,8 +191,7 @@ def test_the_command(nodes, folder, tmp_path):
 @contextlib.contextmanager
 def on_node(node, folder, change):
     """Has the worker of one node do something else, while the others wait until it has begun."""
-    begun = folder / "begun"
-    begun.unlink(missing_ok=True)
+    begun = folder / f"begun-{time.monotonic_ns()}"
     victim, whole, limit = node.node_id, _worker.compute, 60
 
     def compute(task, job):

@@ -186,11 +186,13 @@ impl Arguments {
                 "unless --models names a network, such as gcn",
             ),
             (
-                settings
-                    .closed_form_only()
-                    .or(self.explain.then_some("--explain"))
-                    .or(self.work.given()),
+                settings.closed_form_only().or(self.explain.then_some("--explain")),
                 methods.iter().any(|method| method.trained().is_none()),
+                "unless --models names one in closed form, such as gfsgc",
+            ),
+            (
+                self.work.given(),
+                methods.iter().any(|method| method.closed_form().is_some()),
                 "unless --models names one in closed form, such as gfsgc",
             ),
             (

@@ -94,22 +94,20 @@ def share_out(
     expected: dict[Any, list[str]] = {}
     waiting = list(reversed(left))
     done = total - len(left)
-    try:
-        while waiting or expected:
-            # Not all at once: what is finished waits in the memory of its machine until it is fetched.
-            while waiting and len(expected) < 2 * slots:
-                share, files = waiting.pop()
-                task = _worker.Task(share, store, contents, num_cpus, job.memory)
-                expected[compute.remote(task, described)] = files
-            finished, _ = ray.wait(list(expected), num_returns=1)
-            for reference in finished:
-                _keep(_fetched(ray, reference), expected.pop(reference), work)
-                done += 1
-                if progress is not None:
-                    progress(done, total)
-    finally:
-        for reference in expected:
-            ray.cancel(reference)
+    # Where this ends early, shares that are at hand run to their end or to that of the connection: ray.cancel of a task that is
+    # just being finished ends the driver (seen with Ray 2.60).
+    while waiting or expected:
+        # Not all at once: what is finished waits in the memory of its machine until it is fetched.
+        while waiting and len(expected) < 2 * slots:
+            share, files = waiting.pop()
+            task = _worker.Task(share, store, contents, num_cpus, job.memory)
+            expected[compute.remote(task, described)] = files
+        finished, _ = ray.wait(list(expected), num_returns=1)
+        for reference in finished:
+            _keep(_fetched(ray, reference), expected.pop(reference), work)
+            done += 1
+            if progress is not None:
+                progress(done, total)
 
 
 def _room(ray: Any, num_cpus: int) -> tuple[int, int]:
