@@ -13,7 +13,7 @@ import sys
 import markdown
 
 ROOT = pathlib.Path(__file__).parents[1]
-PAGES = ["README.md"] + [f"docs/{page}.md" for page in ("tutorial", "own-data", "any-graph", "living", "scale", "serve", "gpu")]
+PAGES = ["README.md"] + [f"docs/{page}.md" for page in ("tutorial", "own-data", "any-graph", "living", "scale", "cluster", "serve", "gpu")]
 REFERENCE = "python-reference"
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:0;display:flex;color:#222}nav{padding:2em;min-width:12em}
 nav a{display:block;margin:.3em 0}main{max-width:50em;padding:2em;overflow-x:auto}pre{background:#f5f5f2;padding:.8em;overflow-x:auto}
@@ -52,15 +52,16 @@ def reference():
     """The public classes and functions with their signatures and docstrings."""
     package = ROOT / "python/package/gfgcn"
     public = ast.literal_eval(re.search(r"__all__ = (\[.*?\])", (package / "__init__.py").read_text(), re.S)[1])
-    files = [*sorted(package.glob("_*.py")), package / "datasets.py"]
+    files = [*sorted(package.glob("_*.py")), package / "datasets.py", package / "ray/_commands.py"]
     items = [(path.stem, item) for path in files for item in ast.parse(path.read_text()).body if hasattr(item, "name")]
     classes = {item.name: item for _, item in items if isinstance(item, ast.ClassDef)}
     parts = ["# Python reference\n"]
     for module, item in items:
-        is_public = item.name in public or (module == "datasets" and not item.name.startswith("_"))
-        if not is_public:
+        inside = {"datasets": "datasets.", "_commands": "ray."}.get(module, "")
+        in_module = item.name in ("fit", "predict", "evaluate") if inside == "ray." else not item.name.startswith("_")
+        if not (in_module if inside else item.name in public):
             continue
-        name = f"datasets.{item.name}" if module == "datasets" else item.name
+        name = inside + item.name
         if isinstance(item, ast.FunctionDef):
             parts.append(documented(f"## {name}({arguments_of(item)})", item))
             continue

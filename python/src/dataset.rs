@@ -4,13 +4,12 @@ use crate::arrays::{Csr, array, lend, numbers};
 use crate::columns::Columns;
 use crate::dlpack;
 use crate::errors::raise;
-use crate::graph::{Edges, GivenEdges, build};
+use crate::graph::{CsrArrays, Graph, column_array, compressed_rows, relations};
 use crate::model::Model;
 use crate::targets::GivenTargets;
 use crate::work::{self, Workers};
 use gfgcn::data::{TargetKind, Targets};
 use gfgcn::features::Features;
-use gfgcn::graph::Graph;
 use gfgcn::matrix::{Matrix, SparseMatrix, repeated_entries};
 use gfgcn::split::Split;
 use gfgcn_data::{
@@ -61,21 +60,17 @@ impl GivenColumn<'_> {
     }
 }
 
-/// Row offsets, columns in 32 or 64 bits, values.
-type CsrArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Bound<'py, PyArray1<f32>>);
-
 #[pymethods]
 impl Dataset {
-    /// Joins arrays: edges, none of them or of several kinds; features, or the number of nodes where there are none; and
+    /// Joins a graph, which is shared; features, or the number of nodes where there are none; and
     /// what is known of the nodes. A dense array is read where it is, unless the dataset is to be kept. The columns of a data
     /// frame become features as they did for the model `like`.
     #[staticmethod]
-    #[pyo3(signature = (edges, directed, features, targets, feature_names=None, node_ids=None, keep=false, workers=Workers::default(), like=None))]
+    #[pyo3(signature = (graph, features, targets, feature_names=None, node_ids=None, keep=false, workers=Workers::default(), like=None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a dataset, by keyword from Python")]
     fn build(
         py: Python<'_>,
-        edges: Vec<GivenEdges<'_>>,
-        directed: bool,
+        graph: &Graph,
         features: Table<'_>,
         targets: GivenTargets<'_>,
         feature_names: Option<Vec<String>>,
@@ -109,7 +104,7 @@ impl Dataset {
                 values: values.as_array().to_vec(),
             },
         };
-        let edges: Vec<Edges> = edges.iter().map(GivenEdges::detached).collect::<PyResult<_>>()?;
+        let graph = graph.graph.clone();
         let targets = targets.targets().map_err(raise)?;
         let dataset = work::run(py, workers, |context| {
             let mut encoded = None;
@@ -134,9 +129,7 @@ impl Dataset {
                     (Features::sparse(matrix)?, repeated_entries(&offsets, &columns))
                 }
             };
-            let (graph, notes) = build(features.rows(), edges, directed)?;
             let dataset = gfgcn::data::Dataset::new("the data", graph, features, targets)?;
-            let dataset = notes.into_iter().fold(dataset, gfgcn::data::Dataset::with_note);
             let mut dataset = dataset.with_added_up(repeats);
             if let Some(ids) = node_ids {
                 dataset.set_node_ids(ids)?;
@@ -336,8 +329,7 @@ impl Dataset {
 
     /// The same of each kind of edges, where there are several.
     fn relations<'py>(&self, py: Python<'py>) -> Vec<(String, CsrArrays<'py>)> {
-        let relations = self.dataset.graph().relations().iter();
-        relations.map(|r| (r.name().to_owned(), compressed_rows(py, r.graph()))).collect()
+        relations(py, self.dataset.graph())
     }
 
     /// The features: a dense array, or compressed rows with the number of columns.
@@ -409,26 +401,6 @@ pub(crate) fn kind(kind: TargetKind) -> &'static str {
         TargetKind::Classes => "classes",
         TargetKind::Sets => "sets",
         TargetKind::Values => "values",
-    }
-}
-
-fn compressed_rows<'py>(py: Python<'py>, graph: &Graph) -> CsrArrays<'py> {
-    let mut offsets = vec![0i64; graph.nodes() + 1];
-    let (mut ends, mut weights) = (Vec::new(), Vec::new());
-    for (from, to, weight) in graph.arc_list() {
-        offsets[from + 1] += 1;
-        ends.push(to as u32);
-        weights.push(weight);
-    }
-    (0..graph.nodes()).for_each(|node| offsets[node + 1] += offsets[node]);
-    let columns = Columns::new(ends.into_iter(), graph.nodes());
-    (offsets.into_pyarray(py), column_array(py, columns), weights.into_pyarray(py))
-}
-
-fn column_array(py: Python<'_>, columns: Columns) -> Bound<'_, PyAny> {
-    match columns {
-        Columns::Short(columns) => columns.into_pyarray(py).into_any(),
-        Columns::Long(columns) => columns.into_pyarray(py).into_any(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! kinds of graphs, labels of any type) is in the Python half, `gfgcn/`.
 
 mod arrays;
+mod cluster;
 mod columns;
 mod command_line;
 mod dataset;
@@ -24,6 +25,8 @@ mod work;
 #[pyo3::pymodule]
 mod _gfgcn {
     #[pymodule_export]
+    use crate::cluster::{Job, accept};
+    #[pymodule_export]
     use crate::command_line::command_line;
     #[pymodule_export]
     use crate::dataset::{Dataset, edge_columns, is_id_name};
@@ -35,6 +38,8 @@ mod _gfgcn {
     use crate::evaluation::evaluate;
     #[pymodule_export]
     use crate::explain::{audit, explain, influence};
+    #[pymodule_export]
+    use crate::graph::Graph;
     #[pymodule_export]
     use crate::model::{Model, filter, fit};
     #[pymodule_export]

@@ -6,12 +6,14 @@ use crate::dlpack::DeviceArray;
 use crate::errors::raise;
 use crate::settings::{DesignSettings, ObjectiveSettings, RidgeSettings, add_design};
 use crate::work::{self, Workers};
+use gfgcn::context::Scratch;
 use gfgcn::data::TargetKind;
 use gfgcn::driver::{Driver, Filtered, Rows};
 use gfgcn::head::ClassWeights;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
 use gfgcn::ridge::Selection;
+use gfgcn::shares::Job;
 use gfgcn::training::Recipe;
 use gfgcn::{Classifier, Ridge};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -163,17 +165,28 @@ fn rows(array: &PyReadonlyArray2<'_, f64>) -> Vec<Vec<f64>> {
 
 #[pymethods]
 impl Model {
-    /// Predicts every node of a graph, or some of them.
-    #[pyo3(signature = (dataset, nodes=None, workers=Workers::default()))]
+    /// Predicts every node of a graph, or some of them. What is in a work folder is taken from there.
+    #[pyo3(signature = (dataset, nodes=None, workers=Workers::default(), work=None))]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         dataset: &Dataset,
         nodes: Option<PyReadonlyArray1<'py, i64>>,
         workers: Workers,
+        work: Option<PathBuf>,
     ) -> PyResult<Predicted<'py>> {
         let data = &dataset.dataset;
         let workers = workers.on(data);
+        if let Some(folder) = work {
+            let purpose = Job::Predict(Box::new(self.model.clone())).purpose(data);
+            let scratch = Scratch::at(&folder, purpose);
+            let predictions = work::run(py, workers, |context| {
+                self.model.predict(data, &context.clone().with_scratch(scratch.clone()))
+            })?;
+            let predicted = predicted(py, &predictions)?;
+            scratch.remove();
+            return Ok(predicted);
+        }
         match nodes.map(|part| crate::arrays::nodes(&part)) {
             Some(nodes) => {
                 let predict = |context: &_| self.model.predict_nodes(data, &nodes, context);

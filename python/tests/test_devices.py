@@ -9,7 +9,7 @@ import pytest
 
 import gfgcn
 from gfgcn import GradientFreeClassifier, GradientFreeRegressor, GraphFilter, devices, evaluate, tune
-from gfgcn._gfgcn import Dataset
+from gfgcn._gfgcn import Dataset, Graph
 
 NO_GPU = next((row["problem"] for row in devices() if row["device"] == "cuda"), None)
 without_gpu = pytest.mark.skipif(NO_GPU is None, reason="this machine has a GPU")
@@ -171,7 +171,7 @@ class Capsule:
 
 
 def build(capsule):
-    return Dataset.build([], False, capsule, (np.full(3, -1), []))
+    return Dataset.build(Graph.build([], False, 3), capsule, (np.full(3, -1), []))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ MODULES = [
     "gfgcn._evaluate",
     "gfgcn._explaining",
     "gfgcn._filter",
+    "gfgcn._graph",
     "gfgcn._on_graph",
     "gfgcn._regressor",
     "gfgcn._results",

@@ -1,8 +1,9 @@
 //! `gfgcn fit`: train a model, save it, and label the nodes with it.
 
 use crate::Global;
+use crate::cluster::{SHARED_ON_PROCESSOR, Shared};
 use crate::device::{DeviceOption, on_processor, placed};
-use crate::limit::{MemoryLimit, with_scratch};
+use crate::limit::{MemoryLimit, WorkFolder, with_scratch};
 use crate::members::MemberLine;
 use crate::output::{Output, count, lambda, pairs, seconds};
 use crate::predict;
@@ -13,12 +14,14 @@ use crate::training::{Searched, TrainOn};
 use crate::wanted::{self, Wanted};
 use crate::{shown, stdio, training};
 use clap::Args;
-use gfgcn::Model;
 use gfgcn::context::{Context, Scratch};
+use gfgcn::data::Dataset;
 use gfgcn::driver::Explanation;
 use gfgcn::head::Head;
 use gfgcn::metrics::Metric;
+use gfgcn::split::Split;
 use gfgcn::training::Recipe;
+use gfgcn::{Error, Model};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -59,6 +62,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) memory: MemoryLimit,
     #[command(flatten)]
+    work: WorkFolder,
+    #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
 
@@ -66,18 +71,65 @@ pub(crate) struct Arguments {
 const KEPT_ON_PROCESSOR: &str =
     "what a model keeps must be the same bits when it is computed again";
 
-pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let recipe = arguments.wanted.recipe()?;
-    if arguments.keep_training {
-        arguments.device.only_processor(KEPT_ON_PROCESSOR)?;
+impl Arguments {
+    /// What is to be trained, on which nodes of which data.
+    fn prepare(
+        &self,
+        global: &Global,
+        output: &Output,
+    ) -> anyhow::Result<(Recipe, Dataset, Split)> {
+        let recipe = self.wanted.recipe()?;
+        if self.keep_training {
+            self.device.only_processor(KEPT_ON_PROCESSOR)?;
+        }
+        if self.keep_training || matches!(recipe, Recipe::Searched(_)) {
+            self.work.idle(
+                "a model is described, by --model, --design or --depth, and keeps no training",
+            )?;
+        }
+        let selection = self.wanted.settings.ridge().selection;
+        self.train_on.check_given(&self.split, selection)?;
+        let dataset = self.source.load(global, output)?;
+        self.memory.count(&dataset)?;
+        let split = training::nodes(&self.split, self.train_on, &dataset, output)?;
+        wanted::check(&recipe, &dataset)?;
+        Ok((recipe, dataset, split))
     }
-    let selection = arguments.wanted.settings.ridge().selection;
-    arguments.train_on.check_given(&arguments.split, selection)?;
+
+    /// What other machines can do of it.
+    pub(crate) fn shared(&self, global: &Global, output: &Output) -> anyhow::Result<Shared> {
+        self.device.only_processor(SHARED_ON_PROCESSOR)?;
+        let store = self.source.store(global)?;
+        let output = &self.target.check(&self.source.files(), output)?;
+        let (recipe, dataset, split) = self.prepare(global, output)?;
+        let Recipe::Described(classifier) = recipe else {
+            return Err(Error::Data(
+                "the search for a model is not shared by machines; describe one, by --model, --design or --depth, which gfgcn tune \
+                 finds on a part of the data"
+                    .into(),
+            )
+            .into());
+        };
+        if self.keep_training {
+            let problem = "what a model keeps for learning more is not shared by machines; leave out --keep-training";
+            return Err(Error::Data(problem.into()).into());
+        }
+        let job = classifier.job(&dataset, &split)?;
+        let output = self.beside().map(Path::to_owned);
+        let (work, memory) = (self.work.path(), self.memory.bytes());
+        Ok(Shared { job, dataset, store, output, work, memory })
+    }
+
+    /// The file that a work folder lies beside.
+    fn beside(&self) -> Option<&Path> {
+        let path = self.target.model().or(self.target.predictions());
+        path.filter(|path| !stdio::is_standard(path))
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
     let output = &arguments.target.check(&arguments.source.files(), output)?;
-    let dataset = arguments.source.load(global, output)?;
-    arguments.memory.count(&dataset)?;
-    let split = training::nodes(&arguments.split, arguments.train_on, &dataset, output)?;
-    wanted::check(&recipe, &dataset)?;
+    let (recipe, dataset, split) = arguments.prepare(global, output)?;
     let plan = match (arguments.explain, &recipe) {
         (false, _) => None,
         (true, Recipe::Described(classifier)) => Some(classifier.explain(&dataset, &split)?),
@@ -87,10 +139,8 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     plan.iter().for_each(|plan| output.plan(plan));
     let start = Instant::now();
     let keeps = arguments.keep_training;
-    let beside = arguments.target.model().or(arguments.target.predictions());
-    let beside = beside.filter(|path| !stdio::is_standard(path));
-    let scratch =
-        beside.and_then(|path| arguments.memory.scratch(path, || dataset.source_fingerprint()));
+    let purpose = || dataset.source_fingerprint();
+    let scratch = arguments.work.scratch(arguments.beside(), arguments.memory, purpose);
     let (model, search) = match &recipe {
         Recipe::Described(classifier) => {
             let fit = |context: &Context| match keeps {

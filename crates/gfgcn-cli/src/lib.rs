@@ -6,6 +6,7 @@
 
 mod audit;
 mod cache;
+pub mod cluster;
 mod columns;
 mod data;
 mod device;

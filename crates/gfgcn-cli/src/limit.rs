@@ -3,11 +3,11 @@
 use crate::interrupt;
 use crate::settings::Refusal;
 use clap::Args;
-use gfgcn::Result;
 use gfgcn::context::{Context, Scratch};
 use gfgcn::data::Dataset;
+use gfgcn::{Error, Result};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A limit of memory.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -23,20 +23,6 @@ impl MemoryLimit {
         self.memory
     }
 
-    /// The work folder beside an output: what is finished goes there where memory is limited, and is not computed again after an
-    /// interruption.
-    /// Its purpose is only asked for where there is a limit: hashing large data takes a while.
-    pub(crate) fn scratch(
-        self,
-        output: &Path,
-        purpose: impl FnOnce() -> String,
-    ) -> Option<Scratch> {
-        self.memory?;
-        let mut name = OsString::from(output.file_name().unwrap_or_default());
-        name.push(".work");
-        Some(Scratch::at(&output.with_file_name(name), purpose()))
-    }
-
     /// Counts what a dataset holds, to the end of the program.
     pub(crate) fn count(self, dataset: &Dataset) -> Result<()> {
         if self.memory.is_some() {
@@ -46,6 +32,56 @@ impl MemoryLimit {
             std::mem::forget(memory.reserve("holding the data", dataset.held_memory(), remedy)?);
         }
         Ok(())
+    }
+}
+
+/// Where what is finished goes.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct WorkFolder {
+    /// Keep what is finished in this folder until all is done, and take up what is there [default: with --memory, OUTPUT.work]
+    #[arg(long, value_name = "DIR")]
+    work: Option<PathBuf>,
+}
+
+impl WorkFolder {
+    const OPTION: &str = "--work";
+
+    /// The folder that was named.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        self.work.clone()
+    }
+
+    /// The option, where it is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        self.work.as_ref().map(|_| Self::OPTION)
+    }
+
+    /// Refuses the option where there is nothing to keep.
+    pub(crate) fn idle(&self, unless: &str) -> Result<()> {
+        match &self.work {
+            Some(_) => {
+                Err(Error::parameter(Self::OPTION, "given", format!("left out unless {unless}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The folder that was named, or the one beside an output where memory is limited: what is finished goes there, and is not
+    /// computed again after an interruption.
+    pub(crate) fn scratch(
+        &self,
+        output: Option<&Path>,
+        memory: MemoryLimit,
+        purpose: impl FnOnce() -> String,
+    ) -> Option<Scratch> {
+        let beside = |output: &Path| {
+            let mut name = OsString::from(output.file_name().unwrap_or_default());
+            name.push(".work");
+            output.with_file_name(name)
+        };
+        let limited = output.filter(|_| memory.bytes().is_some());
+        let folder = self.work.clone().or_else(|| limited.map(beside))?;
+        Some(Scratch::at(&folder, purpose()))
     }
 }
 

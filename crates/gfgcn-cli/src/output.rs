@@ -93,11 +93,7 @@ impl Output {
     /// Says why nothing came of it. With `--json` standard output has it too, so that whoever parses that always finds
     /// an object.
     pub(crate) fn error(&self, error: &anyhow::Error, status: u8) {
-        // The library's messages are complete: their causes are for programs, not to be repeated.
-        let message = match error.downcast_ref::<gfgcn::Error>() {
-            Some(error) => error.to_string(),
-            None => format!("{error:#}"),
-        };
+        let message = message(error);
         let _ = writeln!(io::stderr(), "error: {}", shown::message(&message));
         if self.json {
             print_error(&message, status);
@@ -121,6 +117,14 @@ impl Output {
         } else {
             let _ = writeln!(io::stderr(), "{}", shown::printable(&text).trim_end());
         }
+    }
+}
+
+/// What an error says. The library's messages are complete: their causes are for programs, not to be repeated.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<gfgcn::Error>() {
+        Some(error) => error.to_string(),
+        None => format!("{error:#}"),
     }
 }
 

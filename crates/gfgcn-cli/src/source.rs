@@ -194,6 +194,30 @@ impl Source {
         }
     }
 
+    /// The store that is read, where machines share the work.
+    pub(crate) fn store(&self, global: &Global) -> Result<PathBuf> {
+        match self.layout(global)? {
+            Some(Layout::Store(path)) => std::path::absolute(&path)
+                .map_err(|error| Error::Read(error).in_file(&path)),
+            _ => Err(Error::Data(
+                "machines share the data as a store; make one by gfgcn data convert DATASET NAME.store, in a folder that all of them see"
+                    .into(),
+            )),
+        }
+    }
+
+    /// Refuses to read something else beside a store that only this machine has.
+    pub(crate) fn check_as_stored(&self) -> Result<()> {
+        match &self.values {
+            Some(_) => {
+                let expected =
+                    "left out where machines share an evaluation: put the values into the store";
+                Err(Error::parameter("--values", "given", expected))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What the dataset was recognised as, and how it is read.
     pub(crate) fn describe(&self, global: &Global) -> Result<String> {
         match &self.dataset {

@@ -10,6 +10,7 @@ use crate::head::{Lesson, Objective, Supervision};
 use crate::matrix::Matrix;
 use crate::model::{Known, Member, Model, Provenance, SAVING};
 use crate::ridge::{Ridge, features_overflow};
+use crate::shares::Job;
 use crate::split::Split;
 use serde::{Deserialize, Serialize};
 
@@ -199,6 +200,15 @@ impl Classifier {
             training: None,
         };
         (model, left_out)
+    }
+
+    /// What other machines can do of [`Classifier::fit`].
+    ///
+    /// # Errors
+    /// As [`Classifier::fit`].
+    pub fn job(&self, dataset: &Dataset, split: &Split) -> Result<Job> {
+        let nodes = self.lesson(dataset, split)?.nodes().collect();
+        Ok(Job::Fit { design: self.design.clone(), nodes })
     }
 
     /// What [`Classifier::fit`] will do, and what it costs.

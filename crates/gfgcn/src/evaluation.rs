@@ -3,11 +3,13 @@
 //! Designs share passes over the graph, as many at a time as the memory allows; each split is solved on its own, and
 //! with a linear kernel all splits of a design are scored by one propagation, side by side.
 
+mod kept;
+
 use crate::calibration::Calibrated;
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::Design;
-use crate::driver::{Budget, Driver, Explanation, Filtered, Rows, Scoring, Systems};
+use crate::driver::{Budget, Driver, Explanation, Filtered, Rows, Scoring, Side, Systems};
 use crate::error::{Error, Result};
 use crate::fit::Fitted;
 use crate::head::{Lesson, Objective, Supervision, target_columns};
@@ -17,6 +19,7 @@ use crate::predictor::{Predictor, score_all, score_memory};
 use crate::ridge::{Ridge, Sizes};
 use crate::split::Split;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// Filtered features are kept below this and below half of what is free, so that there is room for the rest.
@@ -25,7 +28,7 @@ const FILTERED_BYTES: u64 = 4 << 30;
 /// Designs to be compared on the same splits with the same ridge.
 ///
 /// Each comes out the same to the last bit whether it is alone or among others, and whatever memory is free.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluation {
     /// The designs, each evaluated on every split.
     pub designs: Vec<Design>,
@@ -104,6 +107,19 @@ impl Evaluation {
     /// A split without test nodes of which something is known, a metric that they are too few for, scores that are not finite, or whatever
     /// [`crate::Classifier::fit`] refuses.
     pub fn run(&self, dataset: &Dataset, context: &Context) -> Result<Vec<Evaluated>> {
+        match context.scratch() {
+            Some(scratch) => self.take_up(dataset, scratch, context),
+            None => self.run_from(None, dataset, context),
+        }
+    }
+
+    /// As [`Evaluation::run`], with features filtered from given sides: those of each design's channels.
+    fn run_from(
+        &self,
+        sides: Option<Vec<Vec<Side>>>,
+        dataset: &Dataset,
+        context: &Context,
+    ) -> Result<Vec<Evaluated>> {
         if self.splits.is_empty() {
             return Err(Error::Data("there is no split to evaluate on".into()));
         }
@@ -118,7 +134,10 @@ impl Evaluation {
                 .collect::<Result<Vec<Lesson<'_>>>>()?;
             Driver::check(dataset.features(), &self.designs, context)?;
             let own = self.own_memory(&lessons, dataset);
-            let driver = self.driver(dataset, Budget::beside(own, context))?;
+            let mut driver = self.driver(dataset, Budget::beside(own, context))?;
+            if let Some(sides) = sides {
+                driver = driver.with_sides(&sides);
+            }
             let _lease = context.memory().reserve(
                 "the evaluation",
                 driver.least_memory() + own,

@@ -44,6 +44,7 @@
 //! | learn more and forget | [`Model::update`], [`Model::forget`](Model::forget): [`training::Training`] |
 //! | compare over many splits | [`evaluation::Evaluation`], [`split::Split`] |
 //! | cancel it, watch it, limit its memory | [`context::Context`] |
+//! | have other machines help | [`shares::Job`] |
 //! | run it on an accelerator | [`context::Placement`], [`device::Device`] |
 //! | see what will be computed | [`driver::Explanation`] |
 //! | use the parts alone | [`driver::Driver`], [`graph::Adjacency`], [`ridge::Problem`], [`ridge::RidgePath`] |
@@ -76,6 +77,7 @@ mod pages;
 mod predictor;
 pub mod ridge;
 mod scalar;
+pub mod shares;
 pub mod simd;
 mod text;
 pub mod training;

@@ -19,6 +19,7 @@ from ._evaluate import evaluate
 from ._explanation import Explanation
 from ._filter import GraphFilter
 from ._gfgcn import __version__
+from ._graph import Graph
 from ._inputs import GraphWarning
 from ._on_graph import MaskSplit, OnGraph
 from ._regressor import GradientFreeRegressor
@@ -29,6 +30,7 @@ __all__ = [
     "Explanation",
     "GradientFreeClassifier",
     "GradientFreeRegressor",
+    "Graph",
     "GraphFilter",
     "GraphWarning",
     "MaskSplit",

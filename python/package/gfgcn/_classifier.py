@@ -156,7 +156,7 @@ class GradientFreeClassifier(Explainable):
             number of labels per node; rows of -1 or NaN stand for unlabelled.
         adjacency : sparse matrix, array (nodes, nodes), edge_index (2, edges), (edge_index, weights), networkx graph
             None for no edges: ridge regression on X. Weights are positive, and of several for one edge the largest counts.
-            A dict from name to graph has edges of several kinds.
+            A dict from name to graph has edges of several kinds. A ``Graph`` is checked already, which saves time where it is used often.
         sample_weight : array (nodes,), number, or dict from node to weight, optional
             How much the squared errors of the training nodes count, beside ``class_weight``: w in
             min Σ w ‖y − f‖² + ‖W‖² / λ. A node of weight 0 is not learnt from; weights of nodes without a label say nothing. Leave-one-out

@@ -1,5 +1,6 @@
 """The Rust half: arrays in, arrays out."""
 
+import pathlib
 from typing import Any, Sequence, final
 
 import numpy as np
@@ -8,9 +9,12 @@ from numpy.typing import NDArray
 __all__ = [
     "Dataset",
     "DeviceArray",
+    "Graph",
+    "Job",
     "Model",
     "StoreWriter",
     "__version__",
+    "accept",
     "audit",
     "check",
     "command_line",
@@ -36,16 +40,53 @@ __version__: str
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64], NDArray[np.float32]]
 _Predicted = tuple[Any, NDArray[np.float64], list[str]]
 
+def accept(work: str, name: str, bytes: NDArray[np.uint8]) -> None: ...
 def command_line(arguments: list[str]) -> int: ...
 def edge_columns(names: list[str]) -> tuple[int, int, int | None, int | None] | None: ...
 def is_id_name(name: str) -> bool: ...
 
 @final
+class Graph:
+    @staticmethod
+    def build(edges: list[dict[str, Any]], directed: bool, nodes: int, workers: tuple[int, str] = ...) -> Graph: ...
+    @staticmethod
+    def of(dataset: Dataset) -> Graph: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def edges(self) -> int: ...
+    @property
+    def relation_names(self) -> list[str]: ...
+    def adjacency(self) -> _Csr: ...
+    def relations(self) -> list[tuple[str, _Csr]]: ...
+
+@final
+class Job:
+    @staticmethod
+    def of_command(arguments: list[str]) -> Job: ...
+    @staticmethod
+    def open(bytes: bytes, store: str, workers: tuple[int, str] = ...) -> Job: ...
+    def to_bytes(self) -> bytes: ...
+    @property
+    def store(self) -> pathlib.Path: ...
+    @property
+    def output(self) -> pathlib.Path | None: ...
+    @property
+    def work(self) -> pathlib.Path | None: ...
+    @property
+    def memory(self) -> int | None: ...
+    def plan(self, shares: int, memory: int, work: str) -> tuple[list[tuple[str, list[str]]], int]: ...
+    def compute(
+        self, share: str, memory: int | None = None, workers: tuple[int, str] = ...
+    ) -> list[tuple[str, NDArray[np.uint8]]]: ...
+
+@final
 class Dataset:
     @staticmethod
     def build(
-        edges: list[dict[str, Any]],
-        directed: bool,
+        graph: Graph,
         features: Any,
         targets: tuple[Any, list[str]],
         feature_names: list[str] | None = None,
@@ -123,7 +164,11 @@ class StoreWriter:
 @final
 class Model:
     def predict(
-        self, dataset: Dataset, nodes: NDArray[np.int64] | None = None, workers: tuple[int, str] = ...
+        self,
+        dataset: Dataset,
+        nodes: NDArray[np.int64] | None = None,
+        workers: tuple[int, str] = ...,
+        work: str | None = None,
     ) -> _Predicted: ...
     @property
     def keeps_training(self) -> bool: ...

@@ -6,8 +6,9 @@ mod report;
 mod splits;
 mod trained;
 
+use crate::cluster::{SHARED_ON_PROCESSOR, Shared};
 use crate::device::{DeviceOption, placed};
-use crate::limit::MemoryLimit;
+use crate::limit::{MemoryLimit, WorkFolder, with_scratch};
 use crate::output::Output;
 use crate::progress::{self, Unit};
 use crate::settings::{Settings, depth};
@@ -16,11 +17,13 @@ use crate::tables::TableTarget;
 use crate::training::{TrainOn, validation_chooses};
 use crate::{Global, interrupt};
 use clap::Args;
+use gfgcn::context::Scratch;
 use gfgcn::data::{Dataset, TargetKind};
 use gfgcn::driver::Explanation;
 use gfgcn::evaluation::{Evaluated, Evaluation};
 use gfgcn::filter::Filter;
 use gfgcn::metrics::Metric;
+use gfgcn::shares::Job;
 use gfgcn::split::Split;
 use gfgcn::tune::Searched;
 use gfgcn::{Error, Result};
@@ -99,6 +102,8 @@ pub(crate) struct Arguments {
     training: TrainingSettings,
     #[command(flatten)]
     pub(crate) memory: MemoryLimit,
+    #[command(flatten)]
+    work: WorkFolder,
     #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
@@ -186,6 +191,11 @@ impl Arguments {
                 "unless --models names one in closed form, such as gfsgc",
             ),
             (
+                self.work.given(),
+                methods.iter().any(|method| method.closed_form().is_some()),
+                "unless --models names one in closed form, such as gfsgc",
+            ),
+            (
                 settings.says_tau().then_some("--tau"),
                 filters.iter().any(|filter| matches!(filter, Filter::Ssgc { .. })),
                 "unless --models names gfssgc or ssgc",
@@ -258,22 +268,46 @@ impl Arguments {
         if filters.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let designs = filters.into_iter().map(|filter| self.settings.design(filter)).collect();
-        let ridge = self.settings.ridge();
-        let evaluation = Evaluation {
-            designs,
-            splits: splits.to_vec(),
-            ridge,
-            objective: self.settings.objective(),
-            calibrates: self.calibration,
-        };
+        let evaluation = self.evaluation(filters, splits);
         let plan = self.explain.then(|| evaluation.explain(dataset).map(placed)).transpose()?;
         plan.iter().for_each(|plan| output.plan(plan));
+        let scratch = self.work.scratch(None, self.memory, || dataset.fingerprint());
         let results = progress::show(output, "evaluating", Unit::Steps, |context| {
             context.progress().begin("evaluating", evaluation.steps());
-            evaluation.run(dataset, context)
+            evaluation.run(dataset, &with_scratch(context, scratch.as_ref()))
         })?;
+        scratch.iter().for_each(Scratch::remove);
         Ok((results, plan))
+    }
+
+    fn evaluation(&self, filters: Vec<Filter>, splits: &[Split]) -> Evaluation {
+        Evaluation {
+            designs: filters.into_iter().map(|filter| self.settings.design(filter)).collect(),
+            splits: splits.to_vec(),
+            ridge: self.settings.ridge(),
+            objective: self.settings.objective(),
+            calibrates: self.calibration,
+        }
+    }
+
+    /// What other machines can do of it.
+    pub(crate) fn shared(&self, global: &Global, output: &Output) -> anyhow::Result<Shared> {
+        self.device.only_processor(SHARED_ON_PROCESSOR)?;
+        let store = self.source.store(global)?;
+        let methods = self.methods()?;
+        self.table.check(self.force, &self.source.files(), output)?;
+        let closed: Vec<Filter> = methods.iter().filter_map(Method::closed_form).collect();
+        if closed.len() < methods.len() {
+            let problem = "machines share what is in closed form: --models gfsgc, gfssgc, gfdgc or features; evaluate others by gfgcn evaluate";
+            return Err(Error::Data(problem.into()).into());
+        }
+        self.source.check_as_stored()?;
+        let (dataset, splits) = self.prepare(self.source.load(global, output)?)?;
+        self.check_features(&dataset)?;
+        let evaluation = Box::new(self.evaluation(closed, &splits));
+        let job = Job::Evaluate { evaluation, largest_component: !self.takes_all_nodes() };
+        let (work, memory) = (self.work.path(), self.memory.bytes());
+        Ok(Shared { job, dataset, store, output: None, work, memory })
     }
 
     /// Evaluates the search.

@@ -2,8 +2,9 @@
 
 mod agreement;
 
+use crate::cluster::{SHARED_ON_PROCESSOR, Shared};
 use crate::device::DeviceOption;
-use crate::limit::{MemoryLimit, with_scratch};
+use crate::limit::{MemoryLimit, WorkFolder, with_scratch};
 use crate::output::{Output, count, pairs, seconds};
 use crate::progress::{self, Unit};
 use crate::source::{Source, SplitSource, Target, load_model};
@@ -14,14 +15,13 @@ use clap::Args;
 use gfgcn::calibration::Regions;
 use gfgcn::context::{Context, Scratch};
 use gfgcn::data::{Dataset, TargetKind};
-use gfgcn::files::read_file;
 use gfgcn::model::Predictions;
+use gfgcn::shares::Job;
 use gfgcn::split::Split;
 use gfgcn::{Error, Model};
 use gfgcn_data::predictions::{self, Extras};
 use gfgcn_data::{OutputFormat, read_nodes};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -82,18 +82,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) memory: MemoryLimit,
     #[command(flatten)]
+    work: WorkFolder,
+    #[command(flatten)]
     pub(crate) device: DeviceOption,
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> anyhow::Result<()> {
-    let mut inputs = arguments.source.files();
-    inputs.push(arguments.model.clone());
-    inputs.extend(arguments.nodes.clone());
+    arguments.check()?;
     let target = arguments.table()?;
     let to_stdout = stdio::is_standard(arguments.target.path());
-    if !to_stdout {
-        arguments.target.check(&inputs)?;
-    }
     let output = &if to_stdout { output.with_data_on_stdout() } else { *output };
     let model = load_model(&arguments.model)?;
     let mut extras = arguments.extras(&model)?;
@@ -104,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
     let asked = asked.map(|path| read_nodes(path, &dataset, &interrupt::context())).transpose()?;
     let start = Instant::now();
     let scratch = match &asked {
-        None => target.scratch(arguments.memory, &dataset, || read_file(&arguments.model))?,
+        None => scratch(&target, &arguments.work, arguments.memory, &model, &dataset),
         Some(_) => None,
     };
     let predictions = match &asked {
@@ -166,7 +163,7 @@ pub(crate) fn label_all(
 ) -> anyhow::Result<Report> {
     let target = Table { path, format: FormatOption::default().of(path)?, force };
     let start = Instant::now();
-    let scratch = target.scratch(memory, dataset, || Ok(model.to_bytes()))?;
+    let scratch = scratch(&target, &WorkFolder::default(), memory, model, dataset);
     let predictions = predict_all(model, dataset, scratch.as_ref(), output)?;
     let elapsed = start.elapsed();
     let (nodes, extras) = (dataset.as_listed(), Extras::default());
@@ -174,6 +171,18 @@ pub(crate) fn label_all(
     scratch.iter().for_each(Scratch::remove);
     let agreement = Agreement::new(model, dataset, &predictions, split)?;
     Ok(Report::new(&target, &predictions, &nodes, &extras, agreement, elapsed))
+}
+
+/// The work folder of predicting all nodes.
+fn scratch(
+    target: &Table<'_>,
+    work: &WorkFolder,
+    memory: MemoryLimit,
+    model: &Model,
+    dataset: &Dataset,
+) -> Option<Scratch> {
+    let purpose = || Job::Predict(Box::new(model.clone())).purpose(dataset);
+    work.scratch(target.file(), memory, purpose)
 }
 
 fn predict_all(
@@ -195,19 +204,9 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// The work folder beside the table, for these data and the model in these bytes.
-    fn scratch(
-        &self,
-        memory: MemoryLimit,
-        dataset: &Dataset,
-        model: impl FnOnce() -> gfgcn::Result<Vec<u8>>,
-    ) -> gfgcn::Result<Option<Scratch>> {
-        if memory.bytes().is_none() || stdio::is_standard(self.path) {
-            return Ok(None);
-        }
-        let model = gfgcn::hex(&Sha256::digest(model()?));
-        let purpose = format!("{} {model}", dataset.source_fingerprint());
-        Ok(memory.scratch(self.path, || purpose))
+    /// The file that a work folder lies beside.
+    fn file(&self) -> Option<&Path> {
+        Some(self.path).filter(|path| !stdio::is_standard(path))
     }
 
     fn write(
@@ -234,6 +233,38 @@ impl Arguments {
     fn table(&self) -> Result<Table<'_>, Error> {
         let path = self.target.path();
         Ok(Table { path, format: self.format.of(path)?, force: self.target.force() })
+    }
+
+    /// Notices before any work is done that the output could not or must not be written.
+    fn check(&self) -> Result<(), Error> {
+        if self.nodes.is_some() {
+            self.work.idle("all nodes are predicted")?;
+        }
+        let mut inputs = self.source.files();
+        inputs.push(self.model.clone());
+        inputs.extend(self.nodes.clone());
+        if !stdio::is_standard(self.target.path()) {
+            self.target.check(&inputs)?;
+        }
+        Ok(())
+    }
+
+    /// What other machines can do of it.
+    pub(crate) fn shared(&self, global: &Global, output: &Output) -> anyhow::Result<Shared> {
+        self.device.only_processor(SHARED_ON_PROCESSOR)?;
+        let store = self.source.store(global)?;
+        self.check()?;
+        if self.nodes.is_some() {
+            let problem = "a few nodes are predicted by what is around them, which no machines share; leave out --nodes, or use gfgcn predict";
+            return Err(Error::Data(problem.into()).into());
+        }
+        let model = load_model(&self.model)?;
+        self.extras(&model)?;
+        let dataset = self.source.load_for(&model, global, output)?;
+        let to_file = Some(self.target.path()).filter(|path| !stdio::is_standard(path));
+        let output = to_file.map(Path::to_owned);
+        let (work, memory) = (self.work.path(), self.memory.bytes());
+        Ok(Shared { job: Job::Predict(Box::new(model)), dataset, store, output, work, memory })
     }
 
     fn extras(&self, model: &Model) -> Result<Extras, Error> {

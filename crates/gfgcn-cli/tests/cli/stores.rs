@@ -221,3 +221,31 @@ fn changed_and_foreign_stores_are_refused_by_every_command() {
     fs::remove_file(sandbox.path("x.store/labels.npy")).unwrap();
     refused("labels.npy: is missing");
 }
+
+#[test]
+fn a_work_folder_that_is_named_is_used_and_leaves_nothing() {
+    let sandbox = prepared();
+    let read = |name: &str| fs::read(sandbox.path(name)).unwrap();
+    sandbox.ok(&format!("{FIT} -o whole.model"));
+    sandbox.ok("predict whole.model x.store -o whole.csv");
+    // Somebody else's files in it are left alone.
+    fs::create_dir(sandbox.path("work")).unwrap();
+    sandbox.write("work/notes", "mine");
+    sandbox.ok(&format!("{FIT} --work work -o part.model"));
+    sandbox.ok("predict whole.model x.store --work work -o part.csv");
+    assert!(read("part.model") == read("whole.model") && read("part.csv") == read("whole.csv"));
+    let evaluate = "evaluate x.store --models gfsgc,gfssgc --depths 2,4 --splits 3 --calibration";
+    sandbox.ok(&format!("{evaluate} -o whole-scores.csv"));
+    sandbox.ok(&format!("{evaluate} -o scores.csv --work work"));
+    assert!(read("scores.csv") == read("whole-scores.csv"));
+    assert_eq!(fs::read_dir(sandbox.path("work")).unwrap().count(), 1);
+    assert_eq!(sandbox.read("work/notes"), "mine");
+    for (command, why) in [
+        ("fit x.store --public-split -o y.model", "a model is described"),
+        ("fit x.store --depth 2 --keep-training -o y.model", "keeps no training"),
+        ("evaluate x.store --models auto --splits 2", "in closed form"),
+    ] {
+        let run = sandbox.run(&format!("{command} --work work"));
+        assert!(run.status == Some(2) && run.stderr.contains(why), "{command}: {run:?}");
+    }
+}

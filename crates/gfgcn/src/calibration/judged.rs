@@ -48,6 +48,40 @@ impl Calibrated {
         (!self.expected_errors.is_empty()).then(|| Summary::of(&self.expected_errors))
     }
 
+    /// Adds what was found on the splits of another, after these.
+    pub(crate) fn join(&mut self, other: &Calibrated) {
+        self.expected_errors.extend(&other.expected_errors);
+        self.reliability.join(&other.reliability);
+        for (covered, other) in self.covered.iter_mut().zip(&other.covered) {
+            covered.shares.extend(&other.shares);
+            covered.sizes.extend(&other.sizes);
+        }
+    }
+
+    /// What was found on one split, as numbers.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        let error = self.expected_errors.first().copied().unwrap_or(f64::NAN);
+        let covered = self.covered.iter().flat_map(|c| [c.shares[0], c.sizes[0]]);
+        [error].into_iter().chain(covered).chain(self.reliability.numbers()).collect()
+    }
+
+    /// The same from its numbers; `None` if it has others.
+    pub(crate) fn from_numbers(numbers: &[f64]) -> Option<Self> {
+        let (error, rest) = numbers.split_first()?;
+        let (covered, reliability) = rest.split_at_checked(2 * COVERAGES.len())?;
+        let covered = COVERAGES.into_iter().zip(covered.chunks_exact(2));
+        let covered = covered.map(|(coverage, found)| Covered {
+            coverage,
+            shares: vec![found[0]],
+            sizes: vec![found[1]],
+        });
+        Some(Calibrated {
+            expected_errors: Some(*error).filter(|error| !error.is_nan()).into_iter().collect(),
+            reliability: Reliability::from_numbers(reliability)?,
+            covered: covered.collect(),
+        })
+    }
+
     /// Judges a calibration on the test nodes of a split, by their scores.
     pub(crate) fn add<'s>(
         &mut self,

@@ -95,6 +95,12 @@ impl Context {
         Context { scratch: Some(scratch), ..self }
     }
 
+    /// Keeps nothing.
+    #[must_use]
+    pub(crate) fn without_scratch(self) -> Self {
+        Context { scratch: None, ..self }
+    }
+
     /// The work folder, if there is one.
     pub fn scratch(&self) -> Option<&Scratch> {
         self.scratch.as_ref()

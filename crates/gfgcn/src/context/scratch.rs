@@ -76,26 +76,75 @@ impl Scratch {
         cols: usize,
         fill: impl FnOnce(&mut dyn FnMut(&[T]) -> io::Result<()>) -> io::Result<()>,
     ) -> Result<Matrix<T>> {
+        self.write(name, |file| fill(&mut |values| file.write_all(&little_endian(values))))?;
+        let lost = || Error::Data("is not there as it was written".into());
+        self.recall(name, rows, cols)?.ok_or_else(|| lost().in_file(self.path().join(name)))
+    }
+
+    /// Takes a file that another machine has computed.
+    ///
+    /// # Errors
+    /// A name that leads out of the folder, or what cannot be written.
+    pub fn accept(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            return Err(Error::Data(format!("{name:?} is no name of a work folder's file")));
+        }
+        self.write(name, |file| file.write_all(bytes))
+    }
+
+    /// The bytes of a file that was written before, if it is there.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let path = self.path().join(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::Read(error).in_file(path)),
+        }
+    }
+
+    /// The names of the files that are there and begin in a way.
+    pub(crate) fn names(&self, begin: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| name.starts_with(begin)).collect()
+    }
+
+    /// Whether a file is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.path().join(name).is_file()
+    }
+
+    /// Writes a file: under its name there is the whole of it or nothing.
+    fn write(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<()> {
         let path = self.path().join(name);
         let beside = self.path().join(format!("{name}.{}.partial", std::process::id()));
         let write = || {
             fs::create_dir_all(self.path())?;
             let mut file = BufWriter::with_capacity(BUFFER, File::create(&beside)?);
-            fill(&mut |values| file.write_all(&little_endian(values)))?;
+            fill(&mut file)?;
             file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
             fs::rename(&beside, &path)
         };
         write().map_err(|source| {
             let _ = fs::remove_file(&beside);
-            Error::Write { path: path.clone(), source }
-        })?;
-        let lost = || Error::Data("is not there as it was written".into()).in_file(&path);
-        self.recall(name, rows, cols)?.ok_or_else(lost)
+            Error::Write { path, source }
+        })
     }
 
-    /// Removes the folder with all that is in it. What is mapped can still be read.
+    /// Removes what was kept, and the folder unless there is something else in it. What is mapped can still be read.
     pub fn remove(&self) {
-        let _ = fs::remove_dir_all(self.path());
+        /// Digits of a key.
+        const KEY: usize = 24;
+        let is_key =
+            |part: &str| part.len() >= KEY && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        for name in self.names("").iter().filter(|name| name.split(['-', '.']).any(is_key)) {
+            let _ = fs::remove_file(self.path().join(name));
+        }
+        let _ = fs::remove_dir(self.path());
     }
 }
 
@@ -121,6 +170,22 @@ mod tests {
         let failed = scratch.keep::<f64>("b", 1, 1, |_| Err(io::ErrorKind::StorageFull.into()));
         assert!(failed.unwrap_err().is_machine_failure());
         assert_eq!(fs::read_dir(outer.path().join("work")).unwrap().count(), 1);
+        // What another machine has computed is taken by name, and only into the folder.
+        scratch.accept("c-1", &[0, 0, 128, 63]).unwrap();
+        assert_eq!(scratch.recall::<f32>("c-1", 1, 1).unwrap().unwrap()[(0, 0)], 1.0);
+        for name in ["", "../c", "a/b", "c.partial"] {
+            assert!(scratch.accept(name, &[]).is_err(), "{name}");
+        }
+        // Nothing is removed but what was kept.
+        let own = format!("{}-0-000000-000004", "0a".repeat(12));
+        scratch.accept(&own, &[1]).unwrap();
+        scratch.accept(&format!("scores-{}", "0a".repeat(24)), &[1]).unwrap();
+        fs::write(outer.path().join("work").join(format!("{own}.7.partial")), "").unwrap();
+        scratch.remove();
+        let mut left = scratch.names("");
+        left.sort();
+        assert_eq!(left, ["a", "c-1"]);
+        left.iter().for_each(|name| fs::remove_file(outer.path().join("work").join(name)).unwrap());
         scratch.remove();
         assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 0);
     }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Disjoint sets of nodes for training, validation and testing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Split {
     train: Vec<usize>,
     validation: Vec<usize>,

@@ -10,6 +10,8 @@ mod local;
 mod on_device;
 mod plan;
 mod response;
+mod shares;
+mod slabs;
 
 pub use explain::{Explanation, Scoring, Systems};
 pub(crate) use filtered::PANEL;
@@ -17,6 +19,8 @@ pub use filtered::{Filtered, Rows};
 pub(crate) use local::Local;
 pub use plan::{Cost, Side};
 pub(crate) use response::Response;
+pub use shares::{Cut, Piece};
+pub(crate) use shares::{Slab, strange};
 
 use crate::context::{Context, Scratch};
 use crate::data::Dataset;
@@ -24,16 +28,11 @@ use crate::design::{Channel, Design, Input, RowScaling};
 use crate::device::Session;
 use crate::error::Result;
 use crate::features::Features;
-use crate::filter::{
-    Basis, Layout, Propagated, Selectors, Series, Shelf, Slabs, Source, TimesFeatures, Tolerance,
-    Weighted, propagate_as,
-};
+use crate::filter::{Basis, Layout, Propagated, Series, Tolerance};
 use crate::graph::{Graph, Operator, Propagator};
-use crate::hex::hex;
 use crate::matrix::Matrix;
 use plan::Shape;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -223,12 +222,17 @@ impl<'d> Driver<'d> {
         };
         driver.designs = designs.iter().map(lower).collect();
         let columns = driver.multiplied_columns();
-        for k in 0..driver.operators.len() {
-            let room = driver.memory.saturating_sub(driver.widest_memory());
-            let (operator, propagator) = driver.operators[k].clone();
-            driver.operators[k] = (operator, propagator.prepared_for(columns, room));
-        }
+        driver.renumber_for(columns);
         Ok(driver)
+    }
+
+    /// Renumbers nodes inside where that pays over so many products with a single column.
+    fn renumber_for(&mut self, columns: usize) {
+        for k in 0..self.operators.len() {
+            let room = self.memory.saturating_sub(self.widest_memory());
+            let (operator, propagator) = self.operators[k].clone();
+            self.operators[k] = (operator, propagator.prepared_for(columns, room));
+        }
     }
 
     fn lowered(&self, channel: &Channel, tolerance: Tolerance) -> (LoweredChannel, f64) {
@@ -285,6 +289,22 @@ impl<'d> Driver<'d> {
     pub fn by_features(mut self) -> Self {
         let channels = self.designs.iter_mut().flatten();
         channels.for_each(|(channel, _)| channel.side = Side::Features);
+        self
+    }
+
+    /// The side of each channel of each design.
+    pub(crate) fn sides(&self) -> Vec<Vec<Side>> {
+        let of_design = |design: &Vec<(LoweredChannel, f64)>| {
+            design.iter().map(|(channel, _)| channel.side).collect()
+        };
+        self.designs.iter().map(of_design).collect()
+    }
+
+    /// Filters from given sides whatever they cost, as [`Driver::sides`] has them of other work.
+    pub(crate) fn with_sides(mut self, sides: &[Vec<Side>]) -> Self {
+        for (design, sides) in self.designs.iter_mut().zip(sides) {
+            design.iter_mut().zip(sides).for_each(|((channel, _), side)| channel.side = *side);
+        }
         self
     }
 
@@ -362,39 +382,6 @@ impl<'d> Driver<'d> {
         groups
     }
 
-    /// Filters the features of one group from its side.
-    fn filter(
-        &self,
-        group: &LoweredChannel,
-        filters: &[Series],
-        context: &Context,
-    ) -> Result<Vec<Propagated<f32>>> {
-        let propagator = self.prepared(group);
-        let features = self.inputs[group.input].rows.as_ref();
-        let nodes = match self.rows.named() {
-            Some(nodes) => Cow::Borrowed(nodes),
-            None => Cow::Owned(self.every_node()),
-        };
-        let layout = self.layout(group, group.side, filters);
-        match group.side {
-            Side::Features => {
-                let shelf = self.shelf(group, filters, &[], context);
-                let sink =
-                    Slabs::<f32>::of_width(layout.width, nodes.len(), features.cols(), shelf);
-                propagate_as(layout, context, propagator, false, filters, features, &nodes, &sink)?;
-                Ok(sink.finish(filters.len()))
-            }
-            Side::Selectors => {
-                let selectors = Selectors::new(&nodes, self.nodes);
-                let everywhere = self.every_node();
-                let sink = TimesFeatures::new(features);
-                let (source, nodes) = (&selectors, &everywhere);
-                propagate_as(layout, context, propagator, true, filters, source, nodes, &sink)?;
-                Ok(sink.finish(filters.len()))
-            }
-        }
-    }
-
     /// How the columns of a group are cut: as widely as there is memory for.
     fn layout(&self, group: &LoweredChannel, side: Side, filters: &[Series]) -> Layout {
         let shape = self.shape_of(group, side);
@@ -445,32 +432,6 @@ impl<'d> Driver<'d> {
         }
     }
 
-    /// Where slabs of a group are kept, with what they depend on: the data, which the work folder knows, the operator, the input, the filters, the rows that are asked for, and numbers that are multiplied by.
-    fn shelf(
-        &self,
-        group: &LoweredChannel,
-        filters: &[Series],
-        weights: &[f64],
-        context: &Context,
-    ) -> Option<Shelf> {
-        let scratch = context.scratch().filter(|_| self.on_disk)?;
-        let input = &self.inputs[group.input];
-        let mut hash = Sha256::new();
-        hash.update(scratch.purpose());
-        let (operator, part) = (&self.operators[group.operator].0, input.input);
-        hash.update(format!("{} {operator} {part} {}", env!("CARGO_PKG_VERSION"), input.scaling));
-        for filter in filters {
-            hash.update(format!("{:?}", filter.basis()));
-            filter.coefficients().iter().for_each(|c| hash.update(c.to_le_bytes()));
-        }
-        if let Rows::Some { nodes, .. } = &*self.rows {
-            nodes.iter().for_each(|&node| hash.update((node as u64).to_le_bytes()));
-        }
-        weights.iter().for_each(|w| hash.update(w.to_le_bytes()));
-        let key = hex(&hash.finalize()[..12]);
-        Some(Shelf { scratch: scratch.clone(), key, filters: filters.len() })
-    }
-
     /// Scores of every node by several linear predictors of one design, side by side: F W for each W (columns of
     /// the design × targets).
     ///
@@ -504,41 +465,19 @@ impl<'d> Driver<'d> {
         assert_eq!(weights.rows(), self.columns(design), "one row per column of the design");
         let session = self.session(context)?;
         let mut parts: Vec<(Propagated<f64>, f64)> = Vec::new();
-        let (mut first, mut keys) = (0, String::new());
-        for (channel, scale) in channels {
-            let input = &self.inputs[channel.input].rows;
-            let own = match channels.len() {
-                1 => Cow::Borrowed(&weights),
-                _ => {
-                    let rows: Vec<usize> = (first..first + input.cols()).collect();
-                    Cow::Owned(weights.select_rows(&rows))
-                }
-            };
-            first += input.cols();
+        let mut keys = String::new();
+        for (k, (channel, scale)) in channels.iter().enumerate() {
+            let own = self.own_weights(design, k, &weights);
             let scores = match session {
                 Some(session) => {
                     Propagated::whole(self.scores_on(session.as_ref(), channel, &own, context)?)
                 }
                 None => {
-                    let (propagator, nodes) = (self.prepared(channel), self.every_node());
                     let filters = std::slice::from_ref(&channel.series);
                     let shelf = self.shelf(channel, filters, own.as_slice(), context);
                     keys.extend(shelf.as_ref().map(|shelf| shelf.key.clone()));
-                    let (layout, rows) = (self.score_layout(channel, own.cols()), nodes.len());
-                    let sink = Slabs::of_width(layout.width, rows, own.cols(), shelf);
-                    let run = |source: &dyn Source<f64>| {
-                        let (nodes, sink) = (&nodes, &sink);
-                        propagate_as(
-                            layout, context, propagator, false, filters, source, nodes, sink,
-                        )
-                    };
-                    if self.on_disk {
-                        run(&Weighted { features: input, weights: &own })?;
-                    } else {
-                        input.ready(0..input.cols())?;
-                        run(&input.times(&own))?;
-                    }
-                    sink.finish(1).remove(0)
+                    let layout = self.score_layout(channel, own.cols());
+                    self.score_slabs(channel, &own, layout, 0..own.cols(), shelf, context)?
                 }
             };
             parts.push((scores, *scale));
@@ -546,17 +485,6 @@ impl<'d> Driver<'d> {
         let scratch = context.scratch().filter(|_| self.on_disk);
         let kept = scratch.map(|scratch| (scratch, format!("scores-{keys}")));
         sum_of(&parts, constants, kept)
-    }
-
-    /// The operator of a channel, for the processor.
-    fn prepared(&self, channel: &LoweredChannel) -> &Propagator<'d> {
-        let propagator = &self.operators[channel.operator].1;
-        propagator.prepare();
-        propagator
-    }
-
-    fn every_node(&self) -> Vec<usize> {
-        (0..self.nodes).collect()
     }
 
     /// The number of columns of a design's filtered features.

@@ -50,13 +50,15 @@ pub(crate) fn propagate<T: Scalar>(
     sink: &dyn Sink<T>,
 ) -> Result<()> {
     let layout = Layout::new::<T>(propagator.nodes(), source.cols());
-    propagate_as(layout, context, propagator, transposed, filters, source, nodes, sink)
+    let columns = 0..source.cols();
+    propagate_as(layout, columns, context, propagator, transposed, filters, source, nodes, sink)
 }
 
-/// As [`propagate`], with the columns cut as asked for.
-#[allow(clippy::too_many_arguments)] // those of `propagate`, and the layout
+/// As [`propagate`], of some columns, cut as asked for.
+#[allow(clippy::too_many_arguments)] // those of `propagate`, and the columns
 pub(crate) fn propagate_as<T: Scalar>(
     Layout { width, at_once, window }: Layout,
+    columns: Range<usize>,
     context: &Context,
     propagator: &Propagator<'_>,
     transposed: bool,
@@ -66,8 +68,8 @@ pub(crate) fn propagate_as<T: Scalar>(
     sink: &dyn Sink<T>,
 ) -> Result<()> {
     assert_eq!(source.rows(), propagator.nodes(), "the source needs one row per node");
-    let cols = source.cols();
-    let starts: Vec<usize> = (0..cols).step_by(width).collect();
+    let end = columns.end;
+    let starts: Vec<usize> = columns.step_by(width).collect();
     let alone = at_once > 1 || propagator.nonzeros() * width < PARALLEL_FROM;
     let parts = if alone { 1 } else { PARTS_PER_THREAD * rayon::current_num_threads() };
     let kept = Kept::new(propagator, nodes, &propagator.balanced_rows(parts));
@@ -78,7 +80,7 @@ pub(crate) fn propagate_as<T: Scalar>(
     }
     let run = |vectors: &mut Vec<Vec<T>>, start: usize| -> Result<()> {
         context.check()?;
-        let columns = start..cols.min(start + width);
+        let columns = start..end.min(start + width);
         if sink.recall(&columns)? {
             told.iter().for_each(|progress| progress.advance_by(steps));
             return Ok(());
@@ -396,8 +398,19 @@ mod tests {
         let rows: Vec<usize> = (0..300).rev().step_by(3).collect();
         let run = |layout: Layout| -> Vec<Matrix<f32>> {
             let (sink, context) = (Columns(Vec::new().into()), Context::default());
-            propagate_as(layout, &context, &propagator, false, &filters, &features, &rows, &sink)
-                .unwrap();
+            let columns = 0..features.cols();
+            propagate_as(
+                layout,
+                columns,
+                &context,
+                &propagator,
+                false,
+                &filters,
+                &features,
+                &rows,
+                &sink,
+            )
+            .unwrap();
             let mut slabs = sink.0.into_inner().unwrap();
             slabs.sort_by_key(|(start, _)| *start);
             let of_filter = |k: usize| {
@@ -431,7 +444,8 @@ mod tests {
     ) -> Vec<Propagated<f32>> {
         let (filters, context) = (filters(), Context::default());
         let all: Vec<usize> = (0..propagator.nodes()).collect();
-        let (selectors, sink) = (Selectors::new(rows, all.len()), TimesFeatures::new(features));
+        let (selectors, sink) =
+            (Selectors::new(rows, all.len()), TimesFeatures::new(features, None));
         propagate(&context, propagator, true, &filters, &selectors, &all, &sink).unwrap();
         sink.finish(filters.len())
     }

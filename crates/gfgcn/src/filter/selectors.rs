@@ -5,7 +5,7 @@
 //! as it is, in the end. Both normalisations are W = D̃⁻¹Ã in disguise, and p(W)ᵀ = D̃ p(W) D̃⁻¹, so the
 //! same kernel serves with other scalings before and after.
 
-use super::slabs::{InOrder, Propagated, Sink, Source, Sums};
+use super::slabs::{InOrder, Propagated, Shelf, Sink, Source, Sums};
 use crate::error::Result;
 use crate::features::Features;
 use crate::matrix::Matrix;
@@ -55,11 +55,13 @@ impl Source<f64> for Selectors<'_> {
 pub(crate) struct TimesFeatures<'a> {
     features: &'a Features,
     parts: InOrder<Vec<Matrix<f32>>>,
+    shelf: Option<Shelf>,
 }
 
 impl<'a> TimesFeatures<'a> {
-    pub(crate) fn new(features: &'a Features) -> Self {
-        TimesFeatures { features, parts: InOrder::new() }
+    /// Products go to a shelf if there is one.
+    pub(crate) fn new(features: &'a Features, shelf: Option<Shelf>) -> Self {
+        TimesFeatures { features, parts: InOrder::new(), shelf }
     }
 
     /// The filtered features of each filter.
@@ -75,9 +77,24 @@ impl<'a> TimesFeatures<'a> {
 impl Sink<f64> for TimesFeatures<'_> {
     fn slab(&self, columns: Range<usize>, sums: &Sums<'_, f64>) -> Result<()> {
         self.features.ready(0..self.features.cols())?;
-        let rows = |filter| transposed_times(&sums.of(filter), self.features);
-        self.parts.put(&columns, (0..sums.filters()).map(rows).collect());
+        let rows = |filter| {
+            let rows = transposed_times(&sums.of(filter), self.features);
+            match &self.shelf {
+                None => Ok(rows),
+                Some(shelf) => {
+                    let shape = (rows.rows(), rows.cols());
+                    shelf.keep((filter, &columns), shape, |put| put(rows.as_slice()))
+                }
+            }
+        };
+        self.parts.put(&columns, (0..sums.filters()).map(rows).collect::<Result<_>>()?);
         Ok(())
+    }
+
+    fn recall(&self, columns: &Range<usize>) -> Result<bool> {
+        let Some(shelf) = &self.shelf else { return Ok(false) };
+        let all = shelf.recall(columns, (columns.len(), self.features.cols()))?;
+        Ok(all.map(|all| self.parts.put(columns, all)).is_some())
     }
 }
 

@@ -248,8 +248,47 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
-    fn name(&self, filter: usize, columns: &Range<usize>) -> String {
-        format!("{}-{filter}-{:06}-{:06}", self.key, columns.start, columns.end)
+    /// The file of a slab under a key.
+    pub(crate) fn name(key: &str, filter: usize, columns: &Range<usize>) -> String {
+        format!("{key}-{filter}-{:06}-{:06}", columns.start, columns.end)
+    }
+
+    /// Keeps what a filter made of a slab.
+    pub(super) fn keep<T: Plain + Default>(
+        &self,
+        (filter, columns): (usize, &Range<usize>),
+        (rows, cols): (usize, usize),
+        fill: impl FnOnce(&mut dyn FnMut(&[T]) -> io::Result<()>) -> io::Result<()>,
+    ) -> Result<Matrix<T>> {
+        self.scratch.keep(&Self::name(&self.key, filter, columns), rows, cols, fill)
+    }
+
+    /// What all filters made of a slab, if it is there.
+    pub(super) fn recall<T: Plain + Default>(
+        &self,
+        columns: &Range<usize>,
+        (rows, cols): (usize, usize),
+    ) -> Result<Option<Vec<Matrix<T>>>> {
+        let name = |filter: usize| Self::name(&self.key, filter, columns);
+        let found = |filter: usize| self.scratch.recall(&name(filter), rows, cols);
+        (0..self.filters).map(found).collect()
+    }
+
+    /// The width of slabs that are all there, so that none is left to compute: other machines and earlier runs may have had
+    /// more memory, or less.
+    pub(crate) fn finished_width(&self, columns: usize) -> Option<usize> {
+        let first = format!("{}-0-{:06}-", self.key, 0);
+        let names = self.scratch.names(&first);
+        let widths = names.iter().filter_map(|name| name[first.len()..].parse().ok());
+        let is_complete = |&width: &usize| {
+            let slab = |start: usize| start..columns.min(start + width);
+            let has = |(start, filter): (usize, usize)| {
+                self.scratch.has(&Self::name(&self.key, filter, &slab(start)))
+            };
+            let starts = (0..columns).step_by(width.max(1));
+            starts.flat_map(|start| (0..self.filters).map(move |filter| (start, filter))).all(has)
+        };
+        widths.filter(is_complete).max()
     }
 }
 
@@ -290,8 +329,8 @@ impl<T: Scalar + Plain> Sink<T> for Slabs<T> {
         let keep = |filter: usize| match &self.shelf {
             None => Ok(sums.of(filter)),
             Some(shelf) => {
-                let (rows, name) = (sums.kept.rows.len(), shelf.name(filter, &columns));
-                shelf.scratch.keep(&name, rows, columns.len(), |put| sums.write(filter, put))
+                let shape = (sums.kept.rows.len(), columns.len());
+                shelf.keep((filter, &columns), shape, |put| sums.write(filter, put))
             }
         };
         self.slabs.put(&columns, (0..sums.filters()).map(keep).collect::<Result<_>>()?);
@@ -300,11 +339,7 @@ impl<T: Scalar + Plain> Sink<T> for Slabs<T> {
 
     fn recall(&self, columns: &Range<usize>) -> Result<bool> {
         let Some(shelf) = &self.shelf else { return Ok(false) };
-        let found = |filter: usize| {
-            let name = shelf.name(filter, columns);
-            shelf.scratch.recall(&name, self.rows, columns.len())
-        };
-        let all = (0..shelf.filters).map(found).collect::<Result<Option<Vec<Matrix<T>>>>>()?;
+        let all = shelf.recall(columns, (self.rows, columns.len()))?;
         Ok(all.map(|all| self.slabs.put(columns, all)).is_some())
     }
 }
@@ -339,6 +374,11 @@ impl<T: Scalar> Propagated<T> {
     /// The values of a row, slab by slab.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = &[T]> {
         self.slabs.iter().map(move |slab| slab.row(row))
+    }
+
+    /// The slabs, from left to right.
+    pub(crate) fn slabs(&self) -> &[Matrix<T>] {
+        &self.slabs
     }
 
     /// All kept rows, in the precision they were computed in.

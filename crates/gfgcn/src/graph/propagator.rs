@@ -133,7 +133,7 @@ impl<'g> Propagator<'g> {
     pub(crate) fn prepared_for(mut self, columns: usize, room: u64) -> Self {
         let either_way = !self.there_and_back && self.is_either_way();
         let fits = self.renumbered_memory() <= room;
-        self.renumbers |= either_way && fits && worth_renumbering(self.graph, columns);
+        self.renumbers = either_way && fits && worth_renumbering(self.graph, columns);
         self
     }
 

@@ -68,6 +68,22 @@ impl Reliability {
         }
     }
 
+    /// All that it knows, as numbers: of each bin how many there are, how many of them are right, and the sum of their confidences.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
+        self.bins.iter().flat_map(|bin| [bin.count as f64, bin.right as f64, bin.total])
+    }
+
+    /// One from its numbers; `None` if it has others.
+    pub(crate) fn from_numbers(numbers: &[f64]) -> Option<Self> {
+        let bin = |bin: &[f64]| {
+            let (count, right, total) = (bin[0] as usize, bin[1] as usize, bin[2]);
+            let confidence = if count == 0 { 0.0 } else { total / count as f64 };
+            Bin { count, right, total, confidence }
+        };
+        let bins: Vec<Bin> = numbers.chunks_exact(3).map(bin).collect();
+        (numbers.len() == 3 * BINS).then_some(Reliability { bins })
+    }
+
     /// The bins, from confidence 0 to 1; some may be empty.
     pub fn bins(&self) -> &[Bin] {
         &self.bins

@@ -6,7 +6,7 @@ use crate::calibration::{Calibration, Regions};
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::{Design, Input};
-use crate::driver::{Budget, Driver, Local, Rows};
+use crate::driver::{Budget, Cut, Driver, Local, Piece, Rows, Slab, strange};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::Graph;
@@ -242,6 +242,55 @@ impl Model {
     }
 }
 
+/// Scoring every node in shares.
+impl Model {
+    /// The slabs of each member, by its number, with their files.
+    pub(crate) fn score_shares(
+        &self,
+        dataset: &Dataset,
+        cut: Cut,
+        purpose: &str,
+        context: &Context,
+    ) -> Result<Vec<(usize, Slab, Vec<String>)>> {
+        let budget = Budget { memory: cut.memory, on_disk: true };
+        let mut all = Vec::new();
+        self.with_members(dataset, context, |k, member, graph, features| {
+            let driver = member.scoring_driver(graph, features, budget)?;
+            let shares = match member.predictor.weights() {
+                Some(weights) => driver.score_shares(weights, cut, purpose),
+                None => driver.filter_shares(cut, purpose),
+            };
+            all.extend(shares.into_iter().map(|(slab, names)| (k, slab, names)));
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Computes one of them.
+    pub(crate) fn score_share(
+        &self,
+        member: usize,
+        slab: &Slab,
+        dataset: &Dataset,
+        purpose: &str,
+        context: &Context,
+    ) -> Result<Vec<Piece>> {
+        let budget = Budget { memory: context.memory().free(), on_disk: true };
+        let mut pieces = None;
+        self.with_members(dataset, context, |k, one, graph, features| {
+            if k == member {
+                let driver = one.scoring_driver(graph, features, budget)?;
+                pieces = Some(match one.predictor.weights() {
+                    Some(weights) => driver.score_share(weights, slab, purpose, context)?,
+                    None => driver.filter_share(slab, purpose, context)?,
+                });
+            }
+            Ok(())
+        })?;
+        pieces.ok_or_else(strange)
+    }
+}
+
 impl Member {
     /// With weights for the nodes in the given places, and none for others; as it is where it knows no nodes.
     fn moved_to(
@@ -312,6 +361,20 @@ impl Member {
         Ok(driver)
     }
 
+    /// What filters for its scores of every node.
+    fn scoring_driver<'d>(
+        &self,
+        graph: &'d Graph,
+        features: &'d Features,
+        budget: Budget,
+    ) -> Result<Driver<'d>> {
+        let (rows, columns) = match self.predictor.weights() {
+            Some(weights) => (Rows::of(Vec::new(), graph.nodes()), weights.cols()),
+            None => (Rows::All, 0),
+        };
+        self.driver_within(graph, features, rows, columns, budget)
+    }
+
     /// Its scores of a few nodes, by what is around them; `None` if that is more work than the scores of all.
     fn scores_near(
         &self,
@@ -340,14 +403,11 @@ impl Member {
         context: &Context,
     ) -> Result<Matrix<f64>> {
         let linear = self.predictor.weights().is_some();
-        let rows = if linear { Rows::of(Vec::new(), graph.nodes()) } else { Rows::All };
-        let columns = if linear { self.predictor.targets() } else { 0 };
         let own = match linear && context.scratch().is_some() {
             true => 2 * self.predictor.memory(),
             false => self.predictor.score_memory(graph.nodes()),
         };
-        let budget = Budget::beside(own, context);
-        let driver = self.driver_within(graph, features, rows, columns, budget)?;
+        let driver = self.scoring_driver(graph, features, Budget::beside(own, context))?;
         let needed = driver.least_memory() + own;
         let remedy = "use a machine with more memory";
         let _lease = context.memory().reserve("predicting", needed, remedy)?;

@@ -18,7 +18,7 @@ from .._store import Store
 from .._types import Array
 from .classes import Labels, class_weights, labels, mask, part
 from .frames import is_edge_frame, is_frame, row_names
-from .graphs import Arcs, Edges, edges, node_ids
+from .graphs import Arcs, Edges, GraphWarning, edges, node_ids
 from .sets import LabelSets, is_matrix, label_sets
 from .tables import Features, features, no_features, rows
 from .values import Values, values
@@ -44,10 +44,6 @@ __all__ = [
 
 Targets = Union[Labels, LabelSets, Values]
 """What is known of the nodes."""
-
-
-class GraphWarning(UserWarning):
-    """A graph was repaired: edges merged, dropped or added."""
 
 
 @dataclass
@@ -160,13 +156,12 @@ class Checked:
         table, nodes = self.table, self.graph.nodes
         if nodes is not None and len(nodes) != self.rows:
             raise ValueError(f"the graph has {len(nodes)} nodes, but X has {self.rows} rows; each node needs one")
-        graph = (self.graph.parts, self.graph.directed)
+        graph = self.graph.built(self.rows, workers, self.hints)
         ids = None if nodes is None else node_ids(nodes)
         features = table.engine(workers.device, keep)
-        built = Dataset.build(*graph, features, self.targets.engine(), table.names, ids, keep, workers, self.like)
+        built = Dataset.build(graph, features, self.targets.engine(), table.names, ids, keep, workers, self.like)
         for note in built.notes:
-            one_way = self.hints and note.endswith("the other was added")
-            warn(f"{note}; directed=True keeps the directions" if one_way else note, GraphWarning)
+            warn(note, GraphWarning)
         return built
 
 
@@ -196,7 +191,7 @@ def check(given: Given, kind: str = "classes", hints: bool = False) -> Checked:
 
 def _count(graph: Edges, given: Given) -> int:
     """How many nodes there are where no features say so."""
-    if not graph.parts:
+    if graph.is_empty:
         raise ValueError("there is nothing to learn from: X is None, and there is no graph")
     labelled = given.y is not None and not isinstance(given.y, dict)
     for count in (graph.rows, given.rows, len(given.y) if labelled else None, given.rows_before):

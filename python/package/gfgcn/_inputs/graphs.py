@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._estimator import warn
+from .._gfgcn import Graph
+from .._graph import Graph as CheckedGraph
+from .._settings import Workers
 from .._types import Array
 from .arrays import array, indices, is_sparse_tensor
 from .frames import edge_frame, is_edge_frame
@@ -27,6 +31,28 @@ class Edges:
     nodes: list[Any] | None = None
     directed: bool = False
     rows: int | None = None
+    # Where it is checked already.
+    engine: Graph | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no graph."""
+        return not self.parts and self.engine is None
+
+    def built(self, rows: int, workers: Workers, hints: bool = False) -> Graph:
+        """For the engine: checked and converted, unless it is already. Says what had to be repaired, and with `hints` how
+        directions are kept."""
+        if self.engine is not None:
+            return self.engine
+        graph = Graph.build(self.parts, self.directed, rows, workers)
+        for note in graph.notes:
+            one_way = hints and note.endswith("the other was added")
+            warn(f"{note}; directed=True keeps the directions" if one_way else note, GraphWarning)
+        return graph
+
+
+class GraphWarning(UserWarning):
+    """A graph was repaired: edges merged, dropped or added."""
 
 
 def edges(
@@ -36,8 +62,12 @@ def edges(
     others are not. A table of edges calls the nodes by their names."""
     if adjacency is None:
         return Edges([], rows=rows)
+    if isinstance(adjacency, CheckedGraph):
+        return _checked(adjacency, rows, directed)
     if isinstance(adjacency, dict) and not hasattr(adjacency, "tocsr"):  # SciPy's dok_array is a dict
         return _relations(adjacency, rows, directed)
+    if isinstance(adjacency, _Ordered):
+        return _networkx(adjacency.graph, adjacency.order, directed)
     if _is_networkx(adjacency):
         return _networkx(adjacency, list(adjacency.nodes), directed)
     if is_edge_frame(adjacency):
@@ -55,6 +85,29 @@ def node_ids(nodes: list[Any]) -> list[str] | None:
         if len(set(ids)) == len(ids):
             return ids
     return None
+
+
+def in_order(adjacency: Any, names: list[Any] | None) -> Any:
+    """A graph of networkx with its nodes in the order of their names; any other as it is."""
+    if names is None or not _is_networkx(adjacency):
+        return adjacency
+    if len(names) != len(adjacency.nodes) or set(names) != set(adjacency.nodes):
+        raise ValueError("nodes are not those of the graph: each of them must be named, once")
+    return _Ordered(adjacency, names)
+
+
+class _Ordered(NamedTuple):
+    """A graph of networkx, and the order of its nodes."""
+
+    graph: Any
+    order: list[Any]
+
+
+def _checked(graph: CheckedGraph, rows: int | None, directed: bool | None) -> Edges:
+    if directed is not None and directed != graph.directed:
+        raise ValueError(f"directed is {directed}, but the Graph was made with directed={graph.directed}; make another one")
+    _check_square(graph.shape, rows)
+    return Edges([], graph.nodes, graph.directed, graph.n_nodes, graph._engine)
 
 
 def _is_networkx(adjacency: Any) -> bool:
