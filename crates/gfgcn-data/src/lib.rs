@@ -38,6 +38,7 @@
 //! Without a feature its names are still there, and using them gives an error that says so.
 
 mod archive;
+mod checksum;
 mod classes;
 mod columns;
 mod density;

@@ -5,6 +5,8 @@
 //! before it, so that no loop asks where the numbers are. An array on a device stays there; whoever reads it here has it
 //! fetched, once.
 
+pub use crate::pages::zeros;
+
 use crate::device::ResidentArray;
 use crate::error::{Error, Result};
 use memmap2::{Mmap, MmapOptions};
@@ -12,7 +14,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
 
@@ -105,7 +107,7 @@ impl<T: Plain> Buffer<T> {
     /// Numbers that do not lie within the file or are not aligned to their size there; a file that
     /// cannot be mapped; a machine that is not little-endian.
     pub fn map(file: &File, offset: u64, len: usize) -> Result<Self> {
-        if cfg!(target_endian = "big") {
+        if cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return Err(Error::Data(
                 "arrays cannot be mapped: they are little-endian, this machine is not".into(),
             ));
@@ -133,6 +135,41 @@ impl<T: Plain> Buffer<T> {
             )));
         }
         Ok(Buffer::shared(Arc::new(Mapped { map, numbers: PhantomData })))
+    }
+}
+
+impl Buffer<u8> {
+    /// The little-endian numbers that some of these bytes are, read where they are and without a copy.
+    ///
+    /// `None` where that is not possible: the bytes are owned, not whole numbers, or not aligned for them, or this machine is
+    /// not little-endian.
+    ///
+    /// # Panics
+    /// If the bytes are out of range.
+    pub fn numbers<T: Plain>(&self, bytes: Range<usize>) -> Option<Buffer<T>> {
+        let Storage::Shared(whole) = &self.0 else { return None };
+        let part = &self[bytes.clone()];
+        let fits = part.len() % size_of::<T>() == 0 && part.as_ptr().cast::<T>().is_aligned();
+        let readable = cfg!(target_endian = "little") || size_of::<T>() == 1;
+        let view = View { whole: whole.clone(), bytes, numbers: PhantomData };
+        (fits && readable).then(|| Buffer::shared(Arc::new(view)))
+    }
+}
+
+/// Some bytes of an array that are aligned for `T`, and whole numbers.
+struct View<T> {
+    whole: SharedEntries<u8>,
+    bytes: Range<usize>,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Plain> AsRef<[T]> for View<T> {
+    fn as_ref(&self) -> &[T] {
+        let bytes = &(*self.whole).as_ref()[self.bytes.clone()];
+        let len = bytes.len() / size_of::<T>();
+        // SAFETY: the bytes live as long as `self` and stay as they are, `Buffer::numbers` checked their alignment, and
+        // any bytes are a `T`.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), len) }
     }
 }
 
@@ -312,6 +349,20 @@ mod tests {
         buffer.to_mut()[0] = 9;
         assert_eq!(&buffer[..], [9, 2, 3, 4, 5]);
         assert_eq!(&Buffer::<u32>::map(&file, 4, 5).unwrap()[..], [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn bytes_of_a_file_are_read_as_the_numbers_that_they_are() {
+        let bytes = Buffer::<u8>::map(&file(), 0, 24).unwrap();
+        let numbers = bytes.numbers::<u32>(4..24).unwrap();
+        assert_eq!(numbers.as_ptr().cast(), bytes[4..].as_ptr(), "no copy");
+        assert_eq!(&bytes.numbers::<u64>(8..16).unwrap()[..], [2 | 3 << 32]);
+        drop(bytes.clone());
+        assert!(bytes.numbers::<u32>(5..9).is_none(), "not aligned");
+        assert!(bytes.numbers::<u32>(4..9).is_none(), "not whole numbers");
+        assert!(Buffer::from(bytes.to_vec()).numbers::<u32>(4..8).is_none(), "owned");
+        drop(bytes);
+        assert_eq!(&numbers[..], [1, 2, 3, 4, 5]);
     }
 
     /// An array elsewhere that counts how often it is fetched, and may be lost.

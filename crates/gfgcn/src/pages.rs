@@ -6,8 +6,8 @@
 /// Arrays from this size on ask for large pages.
 const LARGE: usize = 4 << 20;
 
-/// An array of zeros that nothing has touched yet.
-pub(crate) fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
+/// An array of zeros that nothing has touched yet; a large one is on large pages, if the system has them.
+pub fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
     let array = vec![T::default(); len];
     if size_of_val(array.as_slice()) >= LARGE {
         ask_for_large_pages(&array);

@@ -23,7 +23,6 @@ use crate::reading::Reading;
 use gfgcn::data::Dataset;
 use gfgcn::features::Features;
 use gfgcn::{Error, Result};
-use std::io::{Read, Seek};
 
 const FEATURES: &str = "node_features";
 const LABELS: &str = "node_labels";
@@ -36,8 +35,8 @@ pub(super) fn is_layout(names: &[String]) -> bool {
         && !names.iter().any(|name| name.starts_with("adj"))
 }
 
-pub(super) fn read<R: Read + Seek>(
-    mut members: Members<R>,
+pub(super) fn read(
+    mut members: Members<'_>,
     name: &str,
     directions: Directions,
 ) -> Result<Dataset> {
@@ -76,7 +75,7 @@ pub(super) fn read<R: Read + Seek>(
     Ok(members.notes.into_iter().fold(dataset, Dataset::with_note))
 }
 
-impl<R: Read + Seek> Members<R> {
+impl Members<'_> {
     fn features(&mut self) -> Result<Option<Features>> {
         let (reading, length) = (self.reading.clone(), self.archive.length());
         self.with(FEATURES, size_of::<f32>(), |array| features(array, length, &reading))

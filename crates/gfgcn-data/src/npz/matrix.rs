@@ -1,19 +1,20 @@
 //! The graph and the features as matrices, in compressed rows or dense.
 
-use super::{Members, check_dimensions, named};
+use super::{Members, named};
 use crate::edges::build_rows;
 use crate::limits::justify_nodes;
+use crate::npy::Natural;
 use crate::reading::Reading;
+use gfgcn::buffer::Buffer;
 use gfgcn::features::Features;
 use gfgcn::graph::{Graph, MAX_NODES, Repairs};
 use gfgcn::matrix::{Matrix, SparseMatrix, check_offsets, repeated_entries};
 use gfgcn::{Error, Result};
 use rayon::prelude::*;
-use std::io::{Read, Seek};
 
 /// A matrix as it stands in the archive.
 pub(super) enum RawMatrix {
-    Sparse { shape: [usize; 2], offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f32> },
+    Sparse { shape: [usize; 2], offsets: Buffer<u64>, indices: Buffer<u32>, values: Buffer<f32> },
     Dense(Matrix<f32>),
 }
 
@@ -26,16 +27,17 @@ impl RawMatrix {
                 let weighted = values.par_iter().with_min_len(1 << 14).any(|&w| w != 1.0);
                 let weights = weighted.then_some(values);
                 if directed {
-                    return build_rows(&offsets, &indices, weights.as_deref(), true, reading);
+                    return build_rows(
+                        &places(&offsets),
+                        &indices,
+                        weights.as_deref(),
+                        true,
+                        reading,
+                    );
                 }
                 // Arrays that need no repair are the graph's from here on.
                 let (nodes, entries) = (shape[0], indices.len());
-                let offsets: Vec<u64> =
-                    offsets.into_par_iter().map(|offset| offset as u64).collect();
-                reading.building(entries, nodes, || {
-                    let weights = weights.map(Into::into);
-                    Graph::from_buffers(offsets.into(), indices.into(), weights)
-                })
+                reading.building(entries, nodes, || Graph::from_buffers(offsets, indices, weights))
             }
             RawMatrix::Dense(m) => {
                 check_square(m.rows(), m.cols())?;
@@ -58,7 +60,8 @@ impl RawMatrix {
     pub(super) fn into_features(self, reading: &Reading) -> Result<(Features, usize)> {
         match self {
             RawMatrix::Sparse { shape, offsets, indices, values } => {
-                reading.hold(8 * (indices.len() + offsets.len()) as u64)?;
+                reading.hold(8 * (indices.len() + 2 * offsets.len()) as u64)?;
+                let offsets = places(&offsets);
                 let matrix = SparseMatrix::from_csr(shape[1], &offsets, &indices, &values)?;
                 let repeats = match indices.len() - matrix.nnz() {
                     0 => 0,
@@ -71,6 +74,11 @@ impl RawMatrix {
     }
 }
 
+/// Offsets of rows as places in memory.
+fn places(offsets: &[u64]) -> Vec<usize> {
+    offsets.iter().map(|&offset| offset as usize).collect()
+}
+
 fn check_square(rows: usize, cols: usize) -> Result<()> {
     if rows == cols {
         Ok(())
@@ -79,7 +87,7 @@ fn check_square(rows: usize, cols: usize) -> Result<()> {
     }
 }
 
-impl<R: Read + Seek> Members<R> {
+impl Members<'_> {
     /// What is built from a matrix; errors name it.
     pub(super) fn matrix<T>(
         &mut self,
@@ -98,18 +106,17 @@ impl<R: Read + Seek> Members<R> {
                 return self.sparse(&stem);
             }
         }
-        let dense = self.with(&format!("{prefix}_matrix"), size_of::<f32>(), |array| {
-            check_dimensions(array, 2)?;
-            Matrix::from_rows(array.shape()[0], array.shape()[1], array.floats()?)
-        })?;
-        dense.map(RawMatrix::Dense).ok_or_else(|| {
-            Error::Format(format!(
+        match self.buffer(&format!("{prefix}_matrix"), 2, |array| array.float_buffer())? {
+            Some((shape, values)) => {
+                Matrix::from_buffer(shape[0], shape[1], values).map(RawMatrix::Dense)
+            }
+            None => Err(Error::Format(format!(
                 "{what} cannot be found: neither {prefix}_data, {prefix}_indices, {prefix}_indptr, \
                  {prefix}_shape nor {prefix}_matrix (nor edges, node_features, node_labels); members are {}. A matrix \
                  alone is read as MatrixMarket (scipy.io.mmwrite), edges alone as .npy",
                 self.archive.names().join(", ")
-            ))
-        })
+            ))),
+        }
     }
 
     /// Whether any member is a part of the features.
@@ -121,51 +128,54 @@ impl<R: Read + Seek> Members<R> {
 
     fn sparse(&mut self, stem: &str) -> Result<RawMatrix> {
         let missing = |part: &str| Error::Format(format!("member {stem}{part} is missing"));
-        let length = self.archive.length();
-        let mut index = |part: &str| -> Result<Vec<i64>> {
-            self.integers(&format!("{stem}{part}"), None)?.ok_or_else(|| missing(part))
-        };
-        let shape = index("shape")?;
+        let member = |part: &str| format!("{stem}{part}");
+        let shape = self.naturals(&member("shape"), u64::MAX)?.ok_or_else(|| missing("shape"))?;
         let [rows, cols] = shape[..] else {
             return Err(Error::Format(format!("member {stem}shape has {} entries", shape.len())));
         };
-        let convert = |part: &str, values: Vec<i64>| -> Result<Vec<usize>> {
-            if let Some(k) = values.par_iter().position_first(|&value| value < 0) {
-                let value = values[k];
-                let problem = format!("member {stem}{part}: entry {k} is {value}, below 0");
-                return Err(Error::Format(problem));
-            }
-            Ok(values.into_par_iter().map(|value| value as usize).collect())
-        };
-        let shape = convert("shape", vec![rows, cols])?;
-        let offsets = convert("indptr", index("indptr")?)?;
+        let offsets =
+            self.naturals(&member("indptr"), u64::MAX)?.ok_or_else(|| missing("indptr"))?;
         let rows_found = offsets.len().saturating_sub(1);
-        Error::check_size(format!("rows by {stem}indptr (its length − 1)"), shape[0], rows_found)?;
-        if !justify_nodes(length, shape[0] as u64) {
+        let what = format!("rows by {stem}indptr (its length − 1)");
+        Error::check_size(what, rows as usize, rows_found)?;
+        let length = self.archive.length();
+        if !justify_nodes(length, rows) {
             return Err(Error::Format(format!(
                 "member {stem}shape: {rows} rows are far more than the {length} bytes of the \
                  archive are about; if they are meant, save it uncompressed"
             )));
         }
-        let indices = convert("indices", index("indices")?)?;
-        if let Some(k) = indices.par_iter().position_first(|&value| value >= MAX_NODES) {
-            let value = indices[k];
-            return Err(Error::Format(format!(
-                "member {stem}indices: entry {k} is {value}, which does not fit 32 bits"
-            )));
-        }
-        let indices: Vec<u32> = indices.into_par_iter().map(|column| column as u32).collect();
-        self.reading.release((size_of::<u32>() * indices.len()) as u64);
-        let values = self
-            .with(&format!("{stem}data"), size_of::<f32>(), |array| {
-                check_dimensions(array, 1)?;
-                array.floats()
-            })?
-            .ok_or_else(|| missing("data"))?;
+        let largest = MAX_NODES as u32 - 1;
+        let indices =
+            self.naturals(&member("indices"), largest)?.ok_or_else(|| missing("indices"))?;
+        let values = self.buffer(&member("data"), 1, |array| array.float_buffer())?;
+        let (_, values) = values.ok_or_else(|| missing("data"))?;
         check_offsets(&offsets, indices.len())
             .map_err(|error| Error::Format(format!("member {stem}indptr: {error}")))?;
         let what = format!("entries of {stem}data (one per entry of {stem}indices)");
         Error::check_size(what, indices.len(), values.len())?;
-        Ok(RawMatrix::Sparse { shape: [shape[0], shape[1]], offsets, indices, values })
+        Ok(RawMatrix::Sparse { shape: [rows as usize, cols as usize], offsets, indices, values })
     }
+
+    /// Integers from 0 to `largest`, if the member is there.
+    fn naturals<T: Natural>(&mut self, name: &str, largest: T) -> Result<Option<Buffer<T>>> {
+        let reading = self.reading.clone();
+        let found = self.buffer(name, 1, |array| match array.naturals(largest)? {
+            Some(naturals) => Ok(naturals),
+            None => reading.holding((size_of::<i64>() * array.len()) as u64, || {
+                checked(&array.integers(None)?, largest.into())
+            }),
+        });
+        Ok(found?.map(|(_, naturals)| naturals))
+    }
+}
+
+/// Integers from 0 to `largest`; errors name the first other one.
+fn checked<T: Natural>(values: &[i64], largest: u64) -> Result<Buffer<T>> {
+    let natural = |(k, &value): (usize, &i64)| match u64::try_from(value) {
+        Ok(natural) if natural <= largest => Ok(T::truncated(natural)),
+        Ok(_) => Err(Error::Format(format!("entry {k} is {value}, which does not fit 32 bits"))),
+        Err(_) => Err(Error::Format(format!("entry {k} is {value}, below 0"))),
+    };
+    values.iter().enumerate().map(natural).collect()
 }

@@ -36,6 +36,7 @@ use crate::archive::{self, Archive};
 use crate::directions::{Directions, Said, note_repairs};
 use crate::npy::{self, Array, Kind};
 use crate::reading::Reading;
+use gfgcn::buffer::{Buffer, Plain};
 use gfgcn::context::Context;
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
@@ -46,10 +47,12 @@ use gfgcn::{Error, Result};
 use matrix::RawMatrix;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// Reads a dataset from a file.
+///
+/// Large arrays that are not compressed are read where they are in the file, which therefore must not be written to or truncated while the
+/// dataset is in use; replacing the file by another does no harm.
 ///
 /// # Errors
 /// Anything wrong in the file, with the member and the value; less memory than the data take.
@@ -67,7 +70,9 @@ pub fn read_with(
     directions: Directions,
     context: &Context,
 ) -> Result<Dataset> {
-    from_source(BufReader::new(open(path)?), name, directions, context)
+    let reading = Reading::under(context)?;
+    let file = mapped(path, &reading)?;
+    from_members(Members::open(&file, Some(&file), reading), name, directions)
         .map_err(|error| error.in_file(path))
 }
 
@@ -89,16 +94,25 @@ pub fn from_bytes_with(
     directions: Directions,
     context: &Context,
 ) -> Result<Dataset> {
-    from_source(Cursor::new(bytes), name, directions, context)
+    from_members(Members::open(bytes, None, Reading::under(context)?), name, directions)
 }
 
-fn from_source(
-    source: impl Read + Seek,
+/// The bytes of a file where they are, if they can be mapped.
+fn mapped(path: &Path, reading: &Reading) -> Result<Buffer<u8>> {
+    let file = open(path)?;
+    let length = file.metadata().map_err(|e| Error::Read(e).in_file(path))?.len();
+    match Buffer::map(&file, 0, length as usize) {
+        Ok(mapped) => Ok(mapped),
+        Err(_) => reading.read_file(path).map(Into::into),
+    }
+}
+
+fn from_members(
+    members: Result<Members<'_>>,
     name: &str,
     directions: Directions,
-    context: &Context,
 ) -> Result<Dataset> {
-    let mut members = Members::open(source, context)?;
+    let mut members = members?;
     if heterophilous::is_layout(members.archive.names()) {
         return heterophilous::read(members, name, directions);
     }
@@ -150,9 +164,10 @@ fn from_source(
 /// # Errors
 /// As [`read`]; an archive without a split.
 pub fn read_splits(path: &Path, nodes: usize, context: &Context) -> Result<Vec<Split>> {
-    let source = BufReader::new(open(path)?);
+    let reading = Reading::under(context)?;
+    let file = mapped(path, &reading)?;
     let read = || {
-        let splits = Members::open(source, context)?.splits(nodes)?;
+        let splits = Members::open(&file, Some(&file), reading)?.splits(nodes)?;
         match splits[..] {
             [] => Err(Error::Format(
                 "has neither train_idx nor train_mask nor train_masks, so there is no split in it"
@@ -253,8 +268,10 @@ fn floats(shape: &[usize], values: &[f32]) -> Vec<u8> {
 }
 
 /// The arrays of an archive by name.
-struct Members<R> {
-    archive: Archive<R>,
+struct Members<'a> {
+    archive: Archive<'a>,
+    /// The file that the archive is, if it is mapped.
+    file: Option<&'a Buffer<u8>>,
     /// The names that were asked for.
     read: HashSet<String>,
     notes: Vec<String>,
@@ -269,10 +286,10 @@ fn named(what: &str, error: Error) -> Error {
     }
 }
 
-impl<R: Read + Seek> Members<R> {
-    fn open(source: R, context: &Context) -> Result<Self> {
-        let (archive, reading) = (Archive::open(source)?, Reading::under(context)?);
-        Ok(Members { archive, read: HashSet::new(), notes: Vec::new(), reading })
+impl<'a> Members<'a> {
+    fn open(bytes: &'a [u8], file: Option<&'a Buffer<u8>>, reading: Reading) -> Result<Self> {
+        let archive = Archive::open(bytes)?;
+        Ok(Members { archive, file, read: HashSet::new(), notes: Vec::new(), reading })
     }
 
     /// Reads a member and hands its array on, of which something is made that takes so many bytes an item; errors
@@ -287,13 +304,32 @@ impl<R: Read + Seek> Members<R> {
         self.read.insert(name.to_owned());
         let bytes = self.archive.read(name, &self.reading).map_err(inside)?;
         let Some(bytes) = bytes else { return Ok(None) };
-        let limit = self.archive.limit();
+        let (limit, file) = (self.archive.limit(), self.file);
         let made = Array::parse(&bytes).and_then(|array| {
             self.reading.hold((item * array.len()) as u64)?;
-            read(&array.with_limit(limit))
+            read(&array.with_limit(limit).with_file(file))
         });
-        self.reading.release(bytes.capacity() as u64);
+        if let Cow::Owned(decompressed) = bytes {
+            self.reading.release(decompressed.capacity() as u64);
+        }
         made.map_err(inside).map(Some)
+    }
+
+    /// As [`Members::with`], of numbers that take no memory where they can stay in the file.
+    fn buffer<T: Plain>(
+        &mut self,
+        name: &str,
+        dimensions: usize,
+        read: impl FnOnce(&Array<'_>) -> Result<Buffer<T>>,
+    ) -> Result<Option<(Vec<usize>, Buffer<T>)>> {
+        let reading = self.reading.clone();
+        self.with(name, 0, |array| {
+            check_dimensions(array, dimensions)?;
+            if !array.is_lent::<T>() {
+                reading.hold((size_of::<T>() * array.len()) as u64)?;
+            }
+            Ok((array.shape().to_vec(), read(array)?))
+        })
     }
 
     fn integers(&mut self, name: &str, nan: Option<i64>) -> Result<Option<Vec<i64>>> {

@@ -7,11 +7,10 @@ use gfgcn::Result;
 use gfgcn::data::order_of_names;
 use gfgcn::graph::{Graph, Repairs};
 use std::borrow::Cow;
-use std::io::{Read, Seek};
 
 const NAMES: &str = "relation_names";
 
-impl<R: Read + Seek> Members<R> {
+impl Members<'_> {
     /// A graph with the relations that are in the archive, whose repairs are added to its own.
     pub(super) fn relations(
         &mut self,

@@ -13,7 +13,6 @@ use crate::npy::{self, Array};
 use gfgcn::data::Dataset;
 use gfgcn::split::Split;
 use gfgcn::{Error, Result};
-use std::io::{Read, Seek};
 
 const PARTS: [&str; 3] = ["train", "val", "test"];
 const KINDS: [&str; 3] = ["idx", "mask", "masks"];
@@ -27,7 +26,7 @@ struct Part {
     of_split: Vec<Vec<usize>>,
 }
 
-impl<R: Read + Seek> Members<R> {
+impl Members<'_> {
     /// All splits; none where no member is about the training part.
     pub(super) fn splits(&mut self, nodes: usize) -> Result<Vec<Split>> {
         let names = self.archive.names();

@@ -9,7 +9,6 @@ use gfgcn::matrix::Matrix;
 use gfgcn::{Error, Result};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{Read, Seek};
 
 /// What an array of labels holds.
 enum Found {
@@ -19,7 +18,7 @@ enum Found {
     Sets(Vec<Option<Vec<u32>>>, usize),
 }
 
-impl<R: Read + Seek> Members<R> {
+impl Members<'_> {
     /// Classes, one integer per node, or sets of labels, a row of zeros and ones per node.
     pub(super) fn labels(
         &mut self,

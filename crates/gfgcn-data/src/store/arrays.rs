@@ -1,12 +1,12 @@
 //! The arrays of a store: written piece by piece, mapped when they are read.
 
 use super::meta::{FileMeta, Meta};
+use crate::checksum::crc32;
 use crate::npy::{self, Header, Kind};
 use crc32fast::Hasher;
 use gfgcn::buffer::{Buffer, Plain, little_endian};
 use gfgcn::context::Context;
 use gfgcn::{Error, Result, files};
-use rayon::prelude::*;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -15,8 +15,6 @@ use std::path::{Path, PathBuf};
 const HEADER: usize = 128;
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 1 << 20;
-/// Bytes of a file that are checked in one go.
-const PIECE: usize = 8 << 20;
 
 /// The numbers that arrays hold, as NumPy calls them.
 pub(super) trait Item: Plain {
@@ -230,15 +228,7 @@ pub(super) fn check_contents(path: &Path, listed: &FileMeta) -> Result<()> {
     let check = || {
         let file = files::open(path)?;
         let bytes = Buffer::<u8>::map(&file, 0, listed.bytes as usize)?;
-        let of_piece = |piece: &[u8]| {
-            let mut crc = Hasher::new();
-            crc.update(piece);
-            crc
-        };
-        let pieces: Vec<Hasher> = bytes.par_chunks(PIECE).map(of_piece).collect();
-        let mut whole = Hasher::new();
-        pieces.iter().for_each(|piece| whole.combine(piece));
-        let found = format!("{:08x}", whole.finalize());
+        let found = format!("{:08x}", crc32(&bytes));
         if found == listed.crc32 {
             return Ok(());
         }

@@ -8,6 +8,7 @@ mod bombs;
 mod damage;
 mod directed;
 mod heterophilous;
+mod mapped;
 #[path = "../npy/mod.rs"]
 mod npy;
 mod other_programs;

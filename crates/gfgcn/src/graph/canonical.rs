@@ -4,8 +4,9 @@
 //! every edge again to find that nothing changes would take many times as long and three times the memory.
 
 use super::csr::Csr;
-use super::divide::balanced;
+use super::divide::{balanced, split_rows};
 use super::rows::Rows;
+use crate::pages;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -74,37 +75,77 @@ pub(super) fn is_upper(rows: Rows<'_>) -> bool {
 
 /// The rows of both directions, of rows that [name every edge once](is_upper). Nothing has to be sorted: the smaller neighbours of
 /// a node come in the order of the rows that name it, and the larger ones are its own row.
+///
+/// Each thread makes some consecutive rows of the outcome, and picks the edges that belong there from all rows: these are
+/// sorted, so an edge that does not is hardly ever looked at.
 pub(super) fn mirrored_rows(rows: Rows<'_>) -> Csr {
-    let nodes = rows.nodes();
+    let (nodes, parts) = (rows.nodes(), rayon::current_num_threads());
+    let mut degrees = pages::zeros::<u64>(nodes);
+    let length = nodes.div_ceil(parts).max(1);
+    degrees.par_chunks_mut(length).enumerate().for_each(|(part, degrees)| {
+        let first = part * length;
+        for_each_named(rows, first..first + degrees.len(), |larger, _, _| {
+            degrees[larger - first] += 1;
+        });
+        degrees.iter_mut().zip(first..).for_each(|(d, node)| *d += rows.degree(node) as u64);
+    });
     let mut offsets = vec![0u64; nodes + 1];
-    rows.neighbours.iter().for_each(|&larger| offsets[larger as usize + 1] += 1);
     let mut total = 0;
-    for node in 0..nodes {
-        total += offsets[node + 1] + rows.degree(node) as u64;
-        offsets[node + 1] = total;
+    for (offset, degree) in offsets[1..].iter_mut().zip(&degrees) {
+        total += degree;
+        *offset = total;
     }
-    let entries = 2 * rows.neighbours.len();
-    let mut neighbours = vec![0u32; entries];
+    drop(degrees);
     let weighted = rows.weights.filter(|weights| weights.par_iter().any(|&weight| weight != 1.0));
-    let mut weights = weighted.map(|_| vec![0.0f32; entries]);
-    let mut next: Vec<u64> = offsets[..nodes].to_vec();
-    for node in 0..nodes {
-        for k in rows.range(node) {
-            let slot = &mut next[rows.neighbours[k] as usize];
-            neighbours[*slot as usize] = node as u32;
-            if let (Some(weights), Some(own)) = (&mut weights, weighted) {
-                weights[*slot as usize] = own[k];
+    let mut neighbours = pages::zeros::<u32>(total as usize);
+    let mut weights = weighted.map(|_| pages::zeros::<f32>(total as usize));
+    let ranges = balanced(&offsets, parts);
+    let entries: Vec<Range<usize>> = ranges
+        .iter()
+        .map(|nodes| offsets[nodes.start] as usize..offsets[nodes.end] as usize)
+        .collect();
+    let own = split_rows(&mut neighbours, 1, &entries);
+    let own_weights: Vec<Option<&mut [f32]>> = match &mut weights {
+        Some(weights) => split_rows(weights, 1, &entries).into_iter().map(Some).collect(),
+        None => entries.iter().map(|_| None).collect(),
+    };
+    let parts = ranges.into_par_iter().zip(own).zip(own_weights);
+    parts.for_each(|((nodes, neighbours), mut weights)| {
+        let place = |node: usize| (offsets[node] - offsets[nodes.start]) as usize;
+        let mut next: Vec<usize> = nodes.clone().map(place).collect();
+        for_each_named(rows, nodes.clone(), |larger, node, k| {
+            let slot = &mut next[larger - nodes.start];
+            neighbours[*slot] = node as u32;
+            if let (Some(weights), Some(all)) = (&mut weights, weighted) {
+                weights[*slot] = all[k];
             }
             *slot += 1;
+        });
+        for (node, from) in nodes.clone().zip(next) {
+            let row = rows.range(node);
+            let to = from..from + row.len();
+            neighbours[to.clone()].copy_from_slice(&rows.neighbours[row.clone()]);
+            if let (Some(weights), Some(all)) = (&mut weights, weighted) {
+                weights[to].copy_from_slice(&all[row]);
+            }
         }
-    }
-    for node in 0..nodes {
-        let (from, to) = (rows.range(node), offsets[node + 1] as usize);
-        let place = to - from.len()..to;
-        neighbours[place.clone()].copy_from_slice(&rows.neighbours[from.clone()]);
-        if let (Some(weights), Some(own)) = (&mut weights, weighted) {
-            weights[place].copy_from_slice(&own[from]);
-        }
-    }
+    });
     Csr { offsets: offsets.into(), neighbours: neighbours.into(), weights: weights.map(Into::into) }
+}
+
+/// Every edge whose larger end is among some nodes, of sorted rows at the smaller ends: both ends, and where it stands.
+fn for_each_named(rows: Rows<'_>, nodes: Range<usize>, mut each: impl FnMut(usize, usize, usize)) {
+    for node in 0..nodes.end {
+        let (row, first) = (rows.neighbours_of(node), rows.range(node).start);
+        let skipped = match nodes.start {
+            0 => 0,
+            start => row.partition_point(|&larger| (larger as usize) < start),
+        };
+        for (k, &larger) in row.iter().enumerate().skip(skipped) {
+            if larger as usize >= nodes.end {
+                break;
+            }
+            each(larger as usize, node, first + k);
+        }
+    }
 }

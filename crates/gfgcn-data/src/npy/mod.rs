@@ -4,8 +4,12 @@
 //! parsed, without recursion, and the claimed shape is checked against the bytes that are there
 //! before anything is allocated. Arrays of Python objects are refused, never unpickled.
 
+mod bulk;
+
+pub(crate) use bulk::Natural;
+
+use gfgcn::buffer::Buffer;
 use gfgcn::{Error, Result};
-use rayon::prelude::*;
 
 /// What stands before the items of an array.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +36,8 @@ pub(crate) struct Array<'a> {
     payload: &'a [u8],
     /// Bytes that the items may take once converted.
     limit: u64,
+    /// The file that the payload is a part of, if it is mapped.
+    file: Option<&'a Buffer<u8>>,
 }
 
 /// The kinds of items that are read.
@@ -113,7 +119,8 @@ impl<'a> Array<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self> {
         let Header { kind, size, big_endian, fortran, shape, start } = Header::parse(bytes)?;
         let payload = &bytes[start..];
-        let array = Array { kind, size, big_endian, fortran, shape, payload, limit: u64::MAX };
+        let (limit, file) = (u64::MAX, None);
+        let array = Array { kind, size, big_endian, fortran, shape, payload, limit, file };
         if kind != Kind::Object {
             array.check_payload()?;
         }
@@ -138,6 +145,11 @@ impl<'a> Array<'a> {
     /// this: its bytes are no witnesses of the file's size, and a byte can become a `String`.
     pub(crate) fn with_limit(self, limit: u64) -> Self {
         Array { limit, ..self }
+    }
+
+    /// Says that the bytes may be a part of a mapped file, so that large arrays need not be copied.
+    pub(crate) fn with_file(self, file: Option<&'a Buffer<u8>>) -> Self {
+        Array { file, ..self }
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -235,21 +247,6 @@ impl<'a> Array<'a> {
             )),
             _ => Ok(()),
         }
-    }
-
-    /// Whether items follow each other as they are meant, in the byte order of most machines.
-    fn is_plain(&self) -> bool {
-        !self.big_endian && !self.fortran
-    }
-
-    /// The items of a plain array, all threads at once: what most files hold, and nothing can be wrong with.
-    fn bulk<const SIZE: usize, T: Send>(
-        &self,
-        read: impl Fn([u8; SIZE]) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        self.check_count::<T>()?;
-        let item = |bytes: &[u8]| read(bytes.try_into().expect("whole items"));
-        Ok(self.payload.par_chunks_exact(SIZE).with_min_len(1 << 14).map(item).collect())
     }
 
     /// Refuses more items than a file of this size holds.
