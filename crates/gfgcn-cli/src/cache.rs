@@ -14,7 +14,7 @@ pub(crate) enum Command {
     /// They are in the user's cache folder, or in the folder that GFGCN_CACHE names. Other files there
     /// stay.
     Clear,
-    /// Take over the runs of other folders, such as those of other machines
+    /// Import runs from other folders, such as those of other machines
     ///
     /// So that several machines can share the work of a long comparison: each does a part of it (paper --graphs cora),
     /// then one merges the folders of the others (GFGCN_CACHE names a machine's) and writes the report. Runs count

@@ -16,7 +16,7 @@ pub(crate) struct ColumnArguments {
     /// The columns that are features [default: all others]
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     feature_columns: Vec<String>,
-    /// Columns that are no features
+    /// Columns to ignore
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     drop_columns: Vec<String>,
     /// Where edges start

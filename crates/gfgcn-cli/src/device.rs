@@ -15,7 +15,7 @@ static PLACEMENT: OnceLock<Placement> = OnceLock::new();
 /// Where a command computes.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct DeviceOption {
-    /// Where to compute: auto (a GPU where one is there and pays), cpu, cuda or cuda:N [default: $GFGCN_DEVICE, else auto]
+    /// Where to compute: auto (a GPU if there is one and the work is large enough), cpu, cuda or cuda:N [default: $GFGCN_DEVICE, else auto]
     #[arg(long, value_name = "DEVICE")]
     device: Option<Choice>,
 }
@@ -73,7 +73,7 @@ fn why_not(work: Work) -> String {
     match placement().trouble() {
         Some(trouble) => format!(" ({trouble})"),
         None if work.is_worth_a_device() => String::new(),
-        None => " (too little work for a GPU to pay)".to_owned(),
+        None => " (too little work to justify a GPU)".to_owned(),
     }
 }
 

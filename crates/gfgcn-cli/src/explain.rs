@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// The id of the node
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     node: Option<String>,
-    /// The class or label whose score is taken apart, or the column of values [default: the predicted class, the label with the
+    /// The class or label whose score to break down, or the column of values [default: the predicted class, the label with the
     /// largest score, every column]
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     class: Option<String>,

@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     source: Source,
     #[command(flatten)]
     target: ModelTarget,
-    /// Say first what will be computed, and what it costs
+    /// First show what will be computed and what it costs
     #[arg(long)]
     explain: bool,
     /// Keep what learning more and forgetting need (gfgcn update, gfgcn forget): labels, and the filtered features of all

@@ -81,13 +81,13 @@ struct Cli {
 #[derive(Args, Clone, Debug)]
 struct Global {
     /// Print the report as JSON on standard output
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    #[arg(long, global = true, help_heading = "Global options")]
     json: bool,
     /// Print nothing but the report: no notes, no progress
-    #[arg(short, long, global = true, help_heading = "Everywhere")]
+    #[arg(short, long, global = true, help_heading = "Global options")]
     quiet: bool,
-    /// Say on standard error what is done, and when
-    #[arg(short, long, global = true, help_heading = "Everywhere", conflicts_with = "quiet")]
+    /// Log each step with its time to standard error
+    #[arg(short, long, global = true, help_heading = "Global options", conflicts_with = "quiet")]
     verbose: bool,
     /// Number of threads [default: one per core]
     #[arg(
@@ -96,11 +96,11 @@ struct Global {
         allow_negative_numbers = true,
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS),
-        help_heading = "Everywhere"
+        help_heading = "Global options"
     )]
     threads: Option<u16>,
     /// Folder of datasets that are used by name [default: $GFGCN_DATA, else the user's data folder]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     data_dir: Option<PathBuf>,
 }
 
@@ -123,7 +123,7 @@ enum Command {
     /// List, describe, download, convert and make datasets
     #[command(subcommand)]
     Data(data::Command),
-    /// Look after the runs that evaluate and paper keep
+    /// Manage the cached runs of evaluate and paper
     #[command(subcommand)]
     Cache(cache::Command),
     Completions(shell::Completions),

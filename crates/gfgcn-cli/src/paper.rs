@@ -25,7 +25,7 @@ const LONG_SECONDS: u64 = 60;
 /// CSV, JSON and SVG files. Cora, Citeseer and PubMed are part of the program; Cora-ML joins if it is in the
 /// data folder (gfgcn data get cora-ml).
 ///
-/// Finished work is kept, so that a run that was stopped goes on where it was.
+/// Finished work is cached, so an interrupted run can be resumed.
 #[derive(Args)]
 #[command(after_help = "Examples:
   gfgcn paper
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Folder to write the report to
     #[arg(long, value_name = "DIR", default_value = "report")]
     out: PathBuf,
-    /// Do everything anew, and keep nothing
+    /// Ignore the cache: compute everything again and store nothing
     #[arg(long)]
     no_cache: bool,
     /// Run nothing: write the report of what is finished so far

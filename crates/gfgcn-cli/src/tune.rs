@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     /// Replace the model file or the table if it is there
     #[arg(long, requires = "written")]
     force: bool,
-    /// Say first what will be computed, and what it costs
+    /// First show what will be computed and what it costs
     #[arg(long)]
     explain: bool,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub struct Columns {
     pub label: Option<String>,
     /// The columns that are features; all that are left where none is named.
     pub features: Vec<String>,
-    /// Columns that are no features.
+    /// Columns to ignore.
     pub dropped: Vec<String>,
     /// Where edges start.
     pub source: Option<String>,

@@ -22,7 +22,7 @@ pub(super) fn in_answer(error: Error) -> String {
             format!("the server redirects in circles; try again later, {OTHER_WAY}")
         }
         Error::RedirectFailed => {
-            format!("the server redirects to nowhere; try again later, {OTHER_WAY}")
+            format!("the server sent a redirect without a target; try again later, {OTHER_WAY}")
         }
         Error::RequireHttpsOnly(address) => {
             format!(
@@ -61,7 +61,7 @@ pub(super) fn in_answer(error: Error) -> String {
         Error::ConnectProxyFailed(_) | Error::InvalidProxyUrl => {
             format!("{error}; check the proxy settings in the environment, {OTHER_WAY}")
         }
-        other => format!("the answer cannot be understood: {other}; try again later, {OTHER_WAY}"),
+        other => format!("the response is malformed: {other}; try again later, {OTHER_WAY}"),
     }
 }
 

@@ -85,10 +85,10 @@ pub(crate) struct Arguments {
     /// Use the whole graph instead of its largest connected component; given and official splits imply it
     #[arg(long)]
     all_nodes: bool,
-    /// Say first what will be computed, and what it costs
+    /// First show what will be computed and what it costs
     #[arg(long)]
     explain: bool,
-    /// Judge probabilities and prediction sets, too, of models in closed form
+    /// Also evaluate the probabilities and prediction sets of closed-form models
     #[arg(long)]
     calibration: bool,
     #[command(flatten)]

@@ -67,7 +67,7 @@ pub(super) struct TrainingSettings {
         value_parser = runs
     )]
     runs: Option<u32>,
-    /// Train everything anew, and keep nothing. Otherwise finished runs are kept in the user's cache
+    /// Ignore the cache: train everything again and store nothing. Otherwise finished runs are kept in the user's cache
     /// folder, or in the folder that GFGCN_CACHE names; gfgcn cache clear deletes them
     #[arg(long)]
     no_cache: bool,

@@ -55,7 +55,7 @@ fn diverged(comparison: &Comparison<'_>, outcome: &ModelRuns, runs: usize, epoch
         None => "what it predicts then counts, the same class for all nodes",
     };
     format!(
-        "training {} at depth {} diverged in {runs} of {}, first in epoch {}: its loss was not a finite number any more, \
+        "training {} at depth {} diverged in {runs} of {}, first in epoch {}: its loss was no longer finite, \
          and {counts}; use a smaller --learning-rate, or --row-normalize",
         outcome.model.name(),
         outcome.model.depth(),

@@ -27,7 +27,7 @@ pub(crate) struct Listening {
     /// File with a token that requests must show, as Authorization: Bearer TOKEN
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Let pages of this origin ask, such as https://example.org; may be given several times
+    /// Allow requests from pages of this origin, such as https://example.org; may be given several times
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
     /// The longest that a request may take, in seconds
@@ -36,7 +36,7 @@ pub(crate) struct Listening {
     /// The largest request, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
     body_limit: u64,
-    /// What is written to standard error for every request [default: text, of explore none]
+    /// Log format on standard error [default: text, of explore none]
     #[arg(long, value_enum, value_name = "FORM")]
     log: Option<Log>,
 }
