@@ -207,7 +207,8 @@ impl Searched {
     /// What the model is made of: `61 % two hops, 30 % own features, 9 % whom it is linked to`.
     pub(crate) fn made_of(&self) -> String {
         if !self.stacked {
-            return "the default, gfSSGC at depth 8: nothing else is better by more than chance".into();
+            return "the default, gfSSGC at depth 8: nothing else is better by more than chance"
+                .into();
         }
         let said = self.shares.iter().take(SHOWN).take_while(|share| share.share >= 1.0).count();
         let (said, others) = self.shares.split_at(said.max(1));
@@ -267,7 +268,9 @@ impl Searched {
     /// A line for a report where the graph does not help.
     pub(crate) fn without_graph(&self) -> Option<(&'static str, String)> {
         let why = match (self.uses_graph, self.own_features_suffice) {
-            (false, _) => "not used: a node's own features are more informative than its neighbourhood",
+            (false, _) => {
+                "not used: a node's own features are more informative than its neighbourhood"
+            }
             (true, true) => {
                 "hardly helps: a node's own features alone are as good, as far as these nodes can tell"
             }

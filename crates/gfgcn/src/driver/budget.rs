@@ -104,7 +104,7 @@ impl Driver<'_> {
     }
 
     /// Bytes of what the driver holds beyond the data: scaled features, degrees, renumbered graphs, row lists.
-    fn own_memory(&self) -> u64 {
+    pub(super) fn own_memory(&self) -> u64 {
         let made = self.inputs.iter().filter(|input| matches!(input.rows, Cow::Owned(_)));
         let made: u64 = made.map(|input| input.rows.held_memory()).sum();
         let operators: u64 = self.operators.iter().map(|(_, operator)| operator.memory()).sum();
@@ -180,7 +180,7 @@ impl Driver<'_> {
 }
 
 /// The first of ever narrower layouts that fits, or the narrowest.
-fn narrowed(mut layout: Layout, fits: impl Fn(Layout) -> bool) -> Layout {
+pub(super) fn narrowed(mut layout: Layout, fits: impl Fn(Layout) -> bool) -> Layout {
     while !fits(layout) {
         match layout.smaller() {
             Some(smaller) => layout = smaller,

@@ -3,7 +3,8 @@
 //! Columns are independent, and how they are cut changes no bit. So a share is nothing but a range of columns, and what comes of it is what
 //! a run with a work folder would have written there.
 
-use super::{Driver, LoweredChannel, Side, narrowed};
+use super::budget::narrowed;
+use super::{Driver, LoweredChannel, Side};
 use crate::buffer::{Plain, little_endian};
 use crate::context::Context;
 use crate::error::{Error, Result};
