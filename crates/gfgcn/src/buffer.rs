@@ -149,7 +149,8 @@ impl Buffer<u8> {
     pub fn numbers<T: Plain>(&self, bytes: Range<usize>) -> Option<Buffer<T>> {
         let Storage::Shared(whole) = &self.0 else { return None };
         let part = &self[bytes.clone()];
-        let fits = part.len() % size_of::<T>() == 0 && part.as_ptr().cast::<T>().is_aligned();
+        let fits =
+            part.len().is_multiple_of(size_of::<T>()) && part.as_ptr().cast::<T>().is_aligned();
         let readable = cfg!(target_endian = "little") || size_of::<T>() == 1;
         let view = View { whole: whole.clone(), bytes, numbers: PhantomData };
         (fits && readable).then(|| Buffer::shared(Arc::new(view)))
