@@ -142,3 +142,18 @@ fn content(file: &File) -> String {
     file.read_exact_at(&mut bytes, 0).unwrap();
     String::from_utf8(bytes).expect("the program prints UTF-8")
 }
+
+/// Megabytes of address space that matrix products set aside on this machine: twice its last-level caches for each of so many
+/// threads, and for the one that calls.
+pub(crate) fn for_products(threads: usize) -> usize {
+    let processors = std::fs::read_dir("/sys/devices/system/cpu").into_iter().flatten().flatten();
+    let caches: std::collections::BTreeMap<String, usize> = processors
+        .filter_map(|processor| {
+            let read =
+                |file| std::fs::read_to_string(processor.path().join("cache/index3").join(file));
+            let kilobytes = read("size").ok()?.trim().strip_suffix('K')?.parse().ok()?;
+            Some((read("shared_cpu_list").ok()?, kilobytes))
+        })
+        .collect();
+    2 * caches.values().sum::<usize>() * (threads + 1) / 1024
+}

@@ -1,7 +1,7 @@
 //! The same bytes from every command, whatever the number of threads, the memory that is free, and the company.
 
 use crate::evaluate::without_seconds;
-use crate::running::run_after;
+use crate::running::{for_products, run_after};
 use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -40,7 +40,8 @@ fn threads_and_memory_change_no_byte() {
     let (printed, written) = everything("true", 1);
     assert!(written.len() > 7, "{:?}", written.keys());
     // The address space is what can be limited without being root.
-    for (before, threads) in [("true", 2), ("true", 3), ("true", 5), ("ulimit -v 1000000", 2)] {
+    let limited = format!("ulimit -v {}", 1_000_000 + 1024 * for_products(2));
+    for (before, threads) in [("true", 2), ("true", 3), ("true", 5), (limited.as_str(), 2)] {
         let (other_printed, other_written) = everything(before, threads);
         for (k, command) in COMMANDS.iter().enumerate() {
             assert_eq!(printed[k], other_printed[k], "{command}, {threads} threads, {before}");
