@@ -29,7 +29,7 @@ fn neighbours() -> Vec<u32> {
 /// An archive of a graph and dense features, all members as they are, from somewhere in the file on.
 fn archive(shift: usize) -> Vec<u8> {
     let entries = NODES * 2 * REACH;
-    let length = |count: u32| format!("({count},)");
+    let length = |count: u32| format!("{count},");
     let indices = bytes(neighbours().into_iter().map(u32::to_le_bytes));
     let offsets = bytes((0..=NODES).map(|node| u64::from(node * 2 * REACH).to_le_bytes()));
     let weights = bytes((0..entries).map(|_| 1f32.to_le_bytes()));
@@ -37,12 +37,12 @@ fn archive(shift: usize) -> Vec<u8> {
     let labels = bytes((0..NODES).map(|node| i64::from(node % 3).to_le_bytes()));
     let members = [
         ("note.npy".to_owned() + &"x".repeat(shift), npy::vector("<i8", &[1.0])),
-        ("adj_indices.npy".into(), npy::array("<i4", &length(entries), &indices)),
-        ("adj_indptr.npy".into(), npy::array("<i8", &length(NODES + 1), &offsets)),
-        ("adj_data.npy".into(), npy::array("<f4", &length(entries), &weights)),
+        ("adj_indices.npy".into(), npy::array("'<i4'", &length(entries), &indices)),
+        ("adj_indptr.npy".into(), npy::array("'<i8'", &length(NODES + 1), &offsets)),
+        ("adj_data.npy".into(), npy::array("'<f4'", &length(entries), &weights)),
         ("adj_shape.npy".into(), npy::vector("<i8", &[f64::from(NODES); 2])),
-        ("attr_matrix.npy".into(), npy::array("<f4", &format!("({NODES}, 220)"), &features)),
-        ("labels.npy".into(), npy::array("<i8", &length(NODES), &labels)),
+        ("attr_matrix.npy".into(), npy::array("'<f4'", &format!("{NODES}, 220"), &features)),
+        ("labels.npy".into(), npy::array("'<i8'", &length(NODES), &labels)),
     ];
     let members = members.map(|(name, array)| Member::stored(&name, array));
     zip::archive(&members)
