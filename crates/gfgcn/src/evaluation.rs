@@ -15,7 +15,7 @@ use crate::fit::Fitted;
 use crate::head::{Lesson, Objective, Supervision, target_columns};
 use crate::matrix::Matrix;
 use crate::metrics::{Metric, Summary, test_accuracy};
-use crate::predictor::{Predictor, score_all, score_memory};
+use crate::predictor::{Predictor, propagates_scores, score_all, score_memory};
 use crate::ridge::{Ridge, Sizes};
 use crate::split::Split;
 use rayon::prelude::*;
@@ -172,21 +172,23 @@ impl Evaluation {
         let train = self.largest_training_part();
         let (count, targets) = (self.steps() as usize, dataset.targets().names().len());
         let systems = Systems::new(count, train, self.columns(&driver), targets, &self.ridge);
-        let scoring = if self.ridge.kernel.is_linear() {
+        let scoring = if !self.ridge.kernel.is_linear() {
+            Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
+        } else if self.needs_every_row(dataset) {
+            Scoring::Features
+        } else {
             Scoring::Scores {
                 columns: self.score_columns(dataset),
                 products: driver.score_products(),
             }
-        } else {
-            Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
         };
         Ok(driver.explain(FILTERED_BYTES, vec![systems], scoring))
     }
 
     fn driver<'d>(&self, dataset: &'d Dataset, budget: Budget) -> Result<Driver<'d>> {
-        // Only a linear kernel predicts without the filtered features of every node.
-        if !self.ridge.kernel.is_linear() {
-            return Driver::within(dataset, &self.designs, Rows::All, 0, budget);
+        let columns = if self.ridge.kernel.is_linear() { self.score_columns(dataset) } else { 0 };
+        if self.needs_every_row(dataset) {
+            return Driver::within(dataset, &self.designs, Rows::All, columns, budget);
         }
         let mut nodes: Vec<usize> = Vec::new();
         for split in &self.splits {
@@ -196,7 +198,15 @@ impl Evaluation {
             }
         }
         let rows = Rows::of(nodes, dataset.nodes());
-        Driver::within(dataset, &self.designs, rows, self.score_columns(dataset), budget)
+        Driver::within(dataset, &self.designs, rows, columns, budget)
+    }
+
+    /// Whether nodes are scored by their filtered features: always, unless the kernel is linear and there are no more targets than
+    /// features. (Splits whose training nodes lack some classes may have fewer.)
+    fn needs_every_row(&self, dataset: &Dataset) -> bool {
+        let targets = target_columns(dataset.targets());
+        let narrow = |design: &Design| propagates_scores(targets, design.columns(dataset));
+        !self.ridge.kernel.is_linear() || !self.designs.iter().all(narrow)
     }
 
     /// Columns of scores that a design has over all splits, at most.
@@ -229,11 +239,11 @@ impl Evaluation {
         let fitting = threads * (most(&|sizes| ridge.memory(sizes)) + judging)
             + rayon::current_num_threads() as u64 * most(&|sizes| ridge.shared_memory(sizes));
         let predictors = sum(&|sizes| ridge.predictor_memory(sizes));
-        let scoring = if linear {
+        let scoring = if linear && !self.needs_every_row(dataset) {
             sum(&|sizes| score_memory(true, sizes, dataset.nodes()))
         } else {
             // One after the other, and the scores of all.
-            most(&|sizes| score_memory(false, sizes, dataset.nodes()))
+            most(&|sizes| score_memory(linear, sizes, dataset.nodes()))
                 + sum(&|sizes| 8 * (dataset.nodes() * sizes.targets) as u64)
         };
         let tested: usize = self.splits.iter().map(|split| split.test().len()).sum();
@@ -283,7 +293,7 @@ impl Run<'_> {
             self.supervisions.par_iter().map(fit).collect::<Result<_>>()?;
         let start = Instant::now();
         let predictors: Vec<&Predictor> = fits.iter().map(|(fit, _)| &fit.predictor).collect();
-        let all = || Ok(filtered.clone());
+        let all = || filtered.clone().fetched();
         let scores = score_all(&predictors, &self.driver, design, all, context)?;
         let mut result = Evaluated {
             design: self.evaluation.designs[design].clone(),
