@@ -105,7 +105,17 @@ impl Head {
     /// A row of scores with one entry per name. Of classes the largest wins; two share one target, so theirs
     /// are s and −s.
     pub fn scores(&self, row: &[f64]) -> Vec<f64> {
-        if self.names().len() == 2 && row.len() == 1 { vec![-row[0], row[0]] } else { row.to_vec() }
+        let mut scores = Vec::new();
+        self.scores_into(row, &mut scores);
+        scores
+    }
+
+    /// Appends them instead.
+    pub(crate) fn scores_into(&self, row: &[f64], out: &mut Vec<f64>) {
+        match row {
+            [score] if self.names().len() == 2 => out.extend([-score, *score]),
+            _ => out.extend_from_slice(row),
+        }
     }
 }
 
