@@ -56,42 +56,52 @@ extern "C" __global__ void shift(
     if (i < size) inverse[blockIdx.y * entries + k] = 0.0;
 }
 
-// The factor of a tile on the diagonal, in rows of `stride`, by one warp, a row in the registers of each lane; its inverse goes
-// to shared memory. Returns the first pivot that is not positive, or TILE.
+// Pivots below this are none: their roots would not be normal numbers.
+#define LEAST_PIVOT 1e-300
+
+// 1 / √x of an ordinary number, without the branches that others take: what the GPU has of it, and two steps of Newton's.
+__device__ __forceinline__ double reciprocal_root(double x) {
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    y = fma(0.5 * y, fma(-x * y, y, 1.0), y);
+    return fma(0.5 * y, fma(-x * y, y, 1.0), y);
+}
+
+// The inverse of the factor of a tile on the diagonal, in rows of `stride`, by one warp; it goes to shared memory. Returns the
+// first pivot that is not positive, or TILE.
+//
+// Lane i has row i of the tile and column i of the inverse in its registers, of which step j takes the first entry away: what
+// is left moves up. So every step is the same code, which stays in the cache; entries behind the end are meaningless.
 __device__ __forceinline__ u32 factor_tile(const double* a, u32 stride, double inverse[TILE][TILE + 1]) {
-    __shared__ double lower[TILE][TILE + 1];
-    u32 lane = threadIdx.x;
-    double row[TILE], reciprocal[TILE];
+    // Column j of L from its diagonal on, for two steps in turn.
+    __shared__ __align__(16) double columns[2][TILE];
+    u32 lane = threadIdx.x, failed = TILE;
+    double row[TILE], x[TILE];
     #pragma unroll
-    for (int j = 0; j < TILE; j++) row[j] = a[(u64)lane * stride + j];
-    u32 failed = TILE;
-    #pragma unroll
-    for (int j = 0; j < TILE; j++) {
-        double pivot = __shfl_sync(0xffffffffu, row[j], j);
-        if (!(pivot > 0.0) && failed == TILE) failed = j;
-        reciprocal[j] = rsqrt(pivot);
-        row[j] *= reciprocal[j];
+    for (int i = 0; i < TILE; i++) row[i] = a[(u64)lane * stride + i], x[i] = lane == i ? 1.0 : 0.0;
+    double pivot = __shfl_sync(0xffffffffu, row[0], 0), root = reciprocal_root(pivot);
+    #pragma unroll 1
+    for (u32 j = 0; j < TILE; j++) {
+        double* column = columns[j & 1];
+        if (!(pivot > LEAST_PIVOT) && failed == TILE) failed = j;
+        double own = row[0] * root, solved = x[0] * root;
+        column[(lane - j) % TILE] = own;
+        inverse[j][lane] = solved;
+        __syncwarp();
+        // The next pivot first: everything waits for it.
+        pivot = __shfl_sync(0xffffffffu, row[1] - own * own, (j + 1) % TILE);
+        root = reciprocal_root(pivot);
         #pragma unroll
-        for (int c = j + 1; c < TILE; c++) {
-            double other = __shfl_sync(0xffffffffu, row[j], c);
-            if (lane >= c) row[c] -= row[j] * other;
+        for (int i = 1; i < TILE; i++) {
+            double other = column[i];
+            row[i - 1] = row[i] - own * other;
+            x[i - 1] = x[i] - other * solved;
         }
     }
-    #pragma unroll
-    for (int j = 0; j < TILE; j++) lower[lane][j] = row[j];
     __syncwarp();
-    // Column `lane` of the inverse: L x = e.
-    double x[TILE];
-    #pragma unroll
-    for (int i = 0; i < TILE; i++) x[i] = lane == i ? 1.0 : 0.0;
-    #pragma unroll
-    for (int j = 0; j < TILE; j++) {
-        x[j] *= reciprocal[j];
-        #pragma unroll
-        for (int i = j + 1; i < TILE; i++) x[i] -= lower[i][j] * x[j];
+    if (failed < TILE) {
+        for (int i = 0; i < TILE; i++) inverse[i][lane] = 0.0;
     }
-    #pragma unroll
-    for (int i = 0; i < TILE; i++) inverse[i][lane] = failed < TILE || i < (int)lane ? 0.0 : x[i];
     __syncwarp();
     return failed;
 }
@@ -293,44 +303,29 @@ extern "C" __global__ void __launch_bounds__(256) eliminate(
     }
 }
 
-// Lᵀ X = D⁻¹ R behind `eliminate`, tile by tile from the last one, by one block per matrix; x has its columns as rows of `size`.
-// Warp w has row w of each tile.
+// Lᵀ X = D⁻¹ R behind `eliminate`, tile by tile from the last one, for systems of up to MOST rows; x has its columns as rows of
+// `size`. Warp w has row w of each tile. blockIdx.y: the matrix; blockIdx.x: the column.
+#define MOST 1024
 extern "C" __global__ void __launch_bounds__(32 * WARPS) substitute(const double* all, double* x, u32 size, u32 columns) {
-    __shared__ double d[TILE][TILE + 1], right[FEW][TILE];
-    const double* a = all + (u64)blockIdx.x * size * (size + columns);
-    double* out = x + (u64)blockIdx.x * columns * size;
+    __shared__ double found[MOST], d[TILE][TILE + 1], right[TILE];
+    const double* a = all + (u64)blockIdx.y * size * (size + columns);
+    const double* r = a + (u64)(size + blockIdx.x) * size;
     u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     for (int first = (int)size - TILE; first >= 0; first -= TILE) {
         const double* row = a + (u64)(first + warp) * size;
-        double own = row[first + lane], sum[FEW];
-        d[warp][lane] = own;
-        #pragma unroll
-        for (int c = 0; c < FEW; c++) {
-            if (c < columns) sum[c] = own * a[(u64)(size + c) * size + first + lane];
-        }
-        #pragma unroll 4
-        for (u32 k = first + TILE + lane; k < size; k += 32) {
-            double entry = row[k];
-            #pragma unroll
-            for (int c = 0; c < FEW; c++) {
-                if (c < columns) sum[c] -= entry * out[(u64)c * size + k];
-            }
-        }
-        #pragma unroll
-        for (int c = 0; c < FEW; c++) {
-            if (c >= columns) break;
-            double total = over_lanes(sum[c]);
-            if (lane == 0) right[c][warp] = total;
-        }
+        double inverse = row[first + lane], sum = inverse * r[first + lane];
+        d[warp][lane] = inverse;
+        #pragma unroll 8
+        for (u32 k = first + TILE + lane; k < size; k += 32) sum -= row[k] * found[k];
+        sum = over_lanes(sum);
+        if (lane == 0) right[warp] = sum;
         __syncthreads();
-        #pragma unroll
-        for (int c = 0; c < FEW; c++) {
-            if (c >= columns) break;
-            double total = over_lanes(d[lane][warp] * right[c][lane]);
-            if (lane == 0) out[(u64)c * size + first + warp] = total;
-        }
+        sum = over_lanes(d[lane][warp] * right[lane]);
+        if (lane == 0) found[first + warp] = sum;
         __syncthreads();
     }
+    double* out = x + ((u64)blockIdx.y * columns + blockIdx.x) * size;
+    for (u32 k = threadIdx.x; k < size; k += blockDim.x) out[k] = found[k];
 }
 
 // s = Σ_k parts[k], in the order of k.

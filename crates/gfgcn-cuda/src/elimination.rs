@@ -12,8 +12,10 @@ use gfgcn::Result;
 use gfgcn::context::Context;
 use gfgcn::matrix::Matrix;
 
-/// Tiles of all penalties, those of right sides among them, that the GPU works on at a time: a system of 1024 rows has as many.
-const TILES: usize = 560;
+/// Rows of a system, as in the kernels, and tiles of all penalties that the GPU works on at a time: as many as one such system
+/// has, those of right sides among them.
+const MOST: usize = 1024;
+const TILES: usize = MOST / TILE * (MOST / TILE + 3) / 2;
 /// Right sides, as in the kernels.
 pub(crate) const FEW: usize = 16;
 const THREADS: u32 = 256;
@@ -61,7 +63,7 @@ impl Equations {
             )?;
         }
         let arguments = arguments![&all, &out, size as u32, columns as u32];
-        lane.launch("substitute", (batch, 1), 1024, arguments)?;
+        lane.launch("substitute", (columns, batch), 1024, arguments)?;
         let values = lane.download(&out, solved + batch)?;
         let (values, failed) = values.split_at(solved);
         let solution = |(k, pivot): (usize, &f64)| {

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// Columns of L⁻¹ that are multiplied by at a time: those beyond the diagonal are zeros.
 const STRIP: usize = 128;
-/// Bytes of F L⁻ᵀ that are there at a time, for all penalties.
+/// Bytes of F L⁻ᵀ, and of fits that are judged, that are there at a time, for all penalties.
 const FITTED_BYTES: usize = 1 << 29;
 /// Nodes that a block of the kernel judges, and its threads.
 const JUDGED: usize = 1024;
@@ -92,16 +92,16 @@ impl<'a> CudaFits<'a> {
         Ok((fitted, self.leverages(lane, rows, count)?))
     }
 
-    /// Rows of F L⁻ᵀ that are there at a time.
-    fn rows_at_once(&self) -> usize {
-        (FITTED_BYTES / (8 * STRIP * self.factors.batch)).max(1)
+    /// Nodes of which so many numbers are there at a time, for each penalty.
+    fn rows_at_once(&self, numbers: usize) -> usize {
+        (FITTED_BYTES / (8 * numbers * self.factors.batch)).max(1)
     }
 
     /// ‖L⁻¹ F_iᵀ‖² of some rows for each penalty, some of them and some columns of L⁻¹ at a time.
     fn leverages(&self, lane: &Held, rows: Operand, count: usize) -> Result<CudaSlice<f64>> {
         let (size, batch) = (self.system.equations.size, self.factors.batch);
         let q = lane.zeros::<f64>(batch * count)?;
-        let at_once = self.rows_at_once().clamp(1, count.max(1));
+        let at_once = self.rows_at_once(STRIP).clamp(1, count.max(1));
         let t = lane.allocate::<f64>(batch * at_once * STRIP.min(size))?;
         let inverse = Operand::new(address(&self.factors.inverse), size).batched(size * size);
         for first_row in (0..count).step_by(at_once) {
@@ -174,7 +174,7 @@ impl LeftOutFits for CudaFits<'_> {
             (judging.means.map(sent).transpose()?, judging.roots.map(sent).transpose()?);
         let zeros = sent(judging.zeros)?;
         let totals = lane.zeros::<f64>(batch * entries)?;
-        let at_once = (self.rows_at_once() / JUDGED).max(1) * JUDGED;
+        let at_once = (self.rows_at_once(STRIP + columns) / JUDGED).max(1) * JUDGED;
         for first in (0..nodes).step_by(at_once) {
             context.check()?;
             let count = at_once.min(nodes - first);

@@ -52,8 +52,8 @@ const FARTHEST: f64 = 30.0;
 /// The least sharpness of such scores: where they say nothing, the largest is still the most probable.
 const LEAST_SHARPNESS: f64 = 1e-6;
 
-/// Halvings until two sharpnesses are the same to the last digits, from a range of all that could matter.
-const HALVINGS: usize = 80;
+/// The largest sharpness of such scores that could matter, as a power of two.
+const MOST_SHARPNESS: f64 = 40.0;
 
 /// Two parameters are chosen on so many nodes, at most.
 const ENOUGH: usize = 20_000;
@@ -208,13 +208,9 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
         (0..left_out.rows()).step_by(left_out.rows().div_ceil(ENOUGH)).collect();
     // Probabilities are about the nodes as they come, whatever they count in the training.
     let (truth, left_out) = (truth.part(&picked).with_weights(None), left_out.select_rows(&picked));
-    if let Some(sharpness) = sharpness_of_separated(&truth, &left_out, size) {
-        return Ok(Link::Softmax { sharpness, bend: 0.0 });
-    }
     let classes = truth.head().names().len();
-    let bent = |bend: f64| -> Result<(f64, Link)> {
-        context.check()?;
-        let scores = Scores::new(picked.len(), classes, |node, row| {
+    let bent = |bend: f64, size: f64| {
+        Scores::new(picked.len(), classes, |node, row| {
             let scores = left_out.row(node);
             // One column stands for s and −s, and is bent as one.
             let bent = &mut row[classes - scores.len()..];
@@ -224,50 +220,28 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
                 row[0] = -row[1];
             }
             truth.class(node).unwrap_or(0) as usize
-        });
-        let (sharpness, merit) = scores.most_likely(PENALTY);
+        })
+    };
+    let plain = bent(0.0, 1.0);
+    let are_known = (0..picked.len()).all(|node| truth.class(node).is_some());
+    if are_known && plain.are_separated() {
+        // The likelihood grows with the sharpness, without end. But n nodes that are right do not prove that the next one will
+        // be: by the rule of succession that has probability (n + 1) / (n + 2), and so much is what the nodes' own classes get on
+        // average.
+        let rule = (picked.len() as f64 + 1.0) / (picked.len() as f64 + 2.0);
+        let (least, unit) = (LEAST_SHARPNESS.log2(), size.log2());
+        let sharpness = plain.of_mean_probability(rule, least - unit, MOST_SHARPNESS - unit);
+        return Ok(Link::Softmax { sharpness, bend: 0.0 });
+    }
+    let tried = |bend: f64| -> Result<(f64, Link)> {
+        context.check()?;
+        let (sharpness, merit) = bent(bend, size).most_likely(PENALTY);
         let sharpness = sharpness.max(LEAST_SHARPNESS) / size;
         Ok((merit, Link::Softmax { sharpness, bend: bend / size }))
     };
-    let links = BENDS.into_par_iter().map(bent).collect::<Result<Vec<_>>>()?;
+    let links = BENDS.into_par_iter().map(tried).collect::<Result<Vec<_>>>()?;
     let best = links.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
     Ok(best.expect("there are bends to try").1)
-}
-
-/// Where every left-out node is predicted right, the likelihood grows with the sharpness, without end. But n nodes that are right
-/// do not prove that the next one will be: by the rule of succession that has probability (n + 1) / (n + 2), and so much is
-/// what the nodes' own classes get on average. `None` where a node is predicted wrong.
-fn sharpness_of_separated(truth: &Truth, left_out: &Matrix<f64>, size: f64) -> Option<f64> {
-    let head = truth.head();
-    let is_right = |node: usize| {
-        let scores = head.scores(left_out.row(node));
-        let own = truth.class(node)? as usize;
-        let others = scores.iter().enumerate().filter(|(class, _)| *class != own);
-        Some(others.into_iter().all(|(_, score)| *score < scores[own]))
-    };
-    let nodes = left_out.rows();
-    if !(0..nodes).all(|node| is_right(node) == Some(true)) {
-        return None;
-    }
-    let wanted = (nodes as f64 + 1.0) / (nodes as f64 + 2.0);
-    let mean_of_own = |sharpness: f64| {
-        let link = Link::Softmax { sharpness, bend: 0.0 };
-        let own = |node: usize| {
-            let p = link.probabilities(head, left_out.row(node));
-            truth.class(node).map_or(0.0, |class| p[class as usize])
-        };
-        (0..nodes).map(own).sum::<f64>() / nodes as f64
-    };
-    // In powers of two, of scores whose mean square is 1.
-    let (mut low, mut high) = (LEAST_SHARPNESS.log2(), 40.0);
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        match mean_of_own(middle.exp2() / size) < wanted {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    Some(high.exp2() / size)
 }
 
 fn sorted(mut values: Vec<f64>) -> Vec<f64> {

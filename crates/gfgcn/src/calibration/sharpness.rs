@@ -5,6 +5,9 @@
 //! ```
 //!
 //! This is concave in one unknown: Newton's method. It is `likelihood.rs` for one candidate, of which calibration tries many.
+//!
+//! Where every node is predicted right, the likelihood grows without end, and the mean probability of the nodes' own classes is
+//! given instead.
 
 use rayon::prelude::*;
 
@@ -14,6 +17,8 @@ const STEPS: usize = 40;
 const HALVINGS: i32 = 30;
 /// The rise of the mean log-likelihood that is not worth another step.
 const SETTLED: f64 = 1e-10;
+/// Halvings until two factors are the same to the last digits, from a range of all that could matter.
+const HALVINGS_OF_RANGE: usize = 56;
 /// Nodes whose terms one task adds up: the same on any number of threads, and so is the rounding.
 const CHUNK: usize = 256;
 
@@ -71,33 +76,65 @@ impl Scores {
         (factor, now.value + penalty * factor * factor)
     }
 
-    fn at(&self, factor: f64, penalty: f64) -> Derivatives {
-        let chunks = self.below.par_chunks(CHUNK * self.classes).zip(self.own.par_chunks(CHUNK));
-        let of_chunk = |(below, own): (&[f64], &[f64])| {
-            let mut sums = [0.0; 3];
-            for (below, own) in below.chunks_exact(self.classes).zip(own) {
-                let [mut total, mut first, mut second] = [0.0; 3];
-                for &score in below {
-                    let odds = (factor * score).exp();
-                    total += odds;
-                    first += odds * score;
-                    second += odds * score * score;
-                }
-                let mean = first / total;
-                sums[0] += factor * own - total.ln();
-                sums[1] += own - mean;
-                sums[2] += second / total - mean * mean;
+    /// Whether the largest score of every node is that of its class, and of no other.
+    pub(super) fn are_separated(&self) -> bool {
+        let is_right = |(below, own): (&[f64], &f64)| {
+            *own == 0.0 && below.iter().filter(|score| **score == 0.0).count() == 1
+        };
+        self.below.par_chunks(self.classes).zip(&self.own).with_min_len(CHUNK).all(is_right)
+    }
+
+    /// The factor, from 2^low to 2^high, at which the probabilities of the nodes' own classes have this mean, where the nodes are
+    /// [separated](Scores::are_separated): it grows with the factor.
+    pub(super) fn of_mean_probability(&self, wanted: f64, mut low: f64, mut high: f64) -> f64 {
+        for _ in 0..HALVINGS_OF_RANGE {
+            let middle = 0.5 * (low + high);
+            let factor = middle.exp2();
+            let [mean] = self.means(|below, own| {
+                let total: f64 = below.iter().map(|score| (factor * score).exp()).sum();
+                [(factor * own).exp() / total]
+            });
+            if mean < wanted {
+                low = middle;
+            } else {
+                high = middle;
             }
+        }
+        high.exp2()
+    }
+
+    fn at(&self, factor: f64, penalty: f64) -> Derivatives {
+        let [value, slope, curvature] = self.means(|below, own| {
+            let [mut total, mut first, mut second] = [0.0; 3];
+            for &score in below {
+                let odds = (factor * score).exp();
+                total += odds;
+                first += odds * score;
+                second += odds * score * score;
+            }
+            let mean = first / total;
+            [factor * own - total.ln(), own - mean, second / total - mean * mean]
+        });
+        Derivatives {
+            value: value - penalty * factor * factor,
+            slope: slope - 2.0 * penalty * factor,
+            curvature: curvature + 2.0 * penalty,
+        }
+    }
+
+    /// The means of what is said of each node, by its scores and that of its own class.
+    fn means<const N: usize>(&self, of_node: impl Fn(&[f64], f64) -> [f64; N] + Sync) -> [f64; N] {
+        let add = |mut sums: [f64; N], terms: [f64; N]| {
+            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
             sums
         };
-        let parts: Vec<[f64; 3]> = chunks.map(of_chunk).collect();
-        let nodes = self.own.len() as f64;
-        let mean = |k: usize| parts.iter().map(|part| part[k]).sum::<f64>() / nodes;
-        Derivatives {
-            value: mean(0) - penalty * factor * factor,
-            slope: mean(1) - 2.0 * penalty * factor,
-            curvature: mean(2) + 2.0 * penalty,
-        }
+        let of_chunk = |(below, own): (&[f64], &[f64])| {
+            let nodes = below.chunks_exact(self.classes).zip(own);
+            nodes.map(|(below, &own)| of_node(below, own)).fold([0.0; N], add)
+        };
+        let chunks = self.below.par_chunks(CHUNK * self.classes).zip(self.own.par_chunks(CHUNK));
+        let parts: Vec<[f64; N]> = chunks.map(of_chunk).collect();
+        parts.into_iter().fold([0.0; N], add).map(|sum| sum / self.own.len() as f64)
     }
 }
 
@@ -136,6 +173,27 @@ mod tests {
             for step in [-1e-3, 1e-3] {
                 assert!(merit(factor + step) < merit(factor), "{nodes} nodes, {factor}");
             }
+        }
+    }
+
+    /// Where scores separate the classes, any mean that they can have is found.
+    #[test]
+    fn the_mean_probability_is_what_it_should_be() {
+        let right = Scores::new(40, 3, |node, row| {
+            row.iter_mut().enumerate().for_each(|(class, to)| *to = 0.1 * score(node, class));
+            row[node % 3] += 0.2;
+            node % 3
+        });
+        assert!(right.are_separated() && !scores(40).are_separated());
+        for wanted in [0.5, 0.9, 41.0 / 42.0] {
+            let factor = right.of_mean_probability(wanted, -20.0, 40.0);
+            let own = |node: usize| {
+                let bonus = |class: usize| if class == node % 3 { 0.2 } else { 0.0 };
+                let odds = [0, 1, 2].map(|c| (factor * (0.1 * score(node, c) + bonus(c))).exp());
+                odds[node % 3] / odds.iter().sum::<f64>()
+            };
+            let mean = (0..40).map(own).sum::<f64>() / 40.0;
+            assert!((mean - wanted).abs() < 1e-12, "{mean} {wanted}");
         }
     }
 

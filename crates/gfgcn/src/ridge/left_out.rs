@@ -3,9 +3,12 @@
 use super::weights::Scaling;
 use crate::device::Judging;
 use crate::matrix::Matrix;
+use rayon::prelude::*;
 
 /// Left-out predictions smaller than this share of the largest target are zeros before rounding.
 const ROUNDING: f64 = 1e-9;
+/// Rows of targets that a task looks through at least.
+const ROWS_AT_ONCE: usize = 4096;
 
 /// The side that a problem is solved on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +67,13 @@ impl<'a> LeftOut<'a> {
 
 /// What predictions of each column of Y are zeros below.
 pub(super) fn zeros_of(targets: &Matrix<f64>) -> Vec<f64> {
-    let mut largest = vec![0.0; targets.cols()];
-    for row in targets.as_slice().chunks(targets.cols().max(1)) {
-        let sizes = row.iter().map(|y: &f64| y.abs());
-        largest.iter_mut().zip(sizes).for_each(|(most, size)| *most = size.max(*most));
-    }
+    let columns = targets.cols();
+    let larger = |mut most: Vec<f64>, row: &[f64]| {
+        most.iter_mut().zip(row).for_each(|(most, size)| *most = size.abs().max(*most));
+        most
+    };
+    let rows = targets.as_slice().par_chunks(columns.max(1)).with_min_len(ROWS_AT_ONCE);
+    let parts = rows.fold(|| vec![0.0; columns], larger);
+    let largest = parts.reduce(|| vec![0.0; columns], |most, part| larger(most, &part));
     largest.iter().map(|largest| ROUNDING * largest).collect()
 }
