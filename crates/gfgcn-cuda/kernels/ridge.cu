@@ -80,22 +80,26 @@ __device__ __forceinline__ u32 factor_tile(const double* a, u32 stride, double i
     #pragma unroll
     for (int i = 0; i < TILE; i++) row[i] = a[(u64)lane * stride + i], x[i] = lane == i ? 1.0 : 0.0;
     double pivot = __shfl_sync(0xffffffffu, row[0], 0), root = reciprocal_root(pivot);
-    #pragma unroll 1
-    for (u32 j = 0; j < TILE; j++) {
-        double* column = columns[j & 1];
-        if (!(pivot > LEAST_PIVOT) && failed == TILE) failed = j;
-        double own = row[0] * root, solved = x[0] * root;
-        column[(lane - j) % TILE] = own;
-        inverse[j][lane] = solved;
-        __syncwarp();
-        // The next pivot first: everything waits for it.
-        pivot = __shfl_sync(0xffffffffu, row[1] - own * own, (j + 1) % TILE);
-        root = reciprocal_root(pivot);
-        #pragma unroll
-        for (int i = 1; i < TILE; i++) {
-            double other = column[i];
-            row[i - 1] = row[i] - own * other;
-            x[i - 1] = x[i] - other * solved;
+    // A quarter of the entries is gone after every eight steps.
+    #pragma unroll
+    for (int gone = 0; gone < TILE; gone += 8) {
+        #pragma unroll 1
+        for (u32 j = gone; j < gone + 8; j++) {
+            double* column = columns[j & 1];
+            if (!(pivot > LEAST_PIVOT) && failed == TILE) failed = j;
+            double own = row[0] * root, solved = x[0] * root;
+            column[(lane - j) % TILE] = own;
+            inverse[j][lane] = solved;
+            __syncwarp();
+            // The next pivot first: everything waits for it.
+            pivot = __shfl_sync(0xffffffffu, row[1] - own * own, (j + 1) % TILE);
+            root = reciprocal_root(pivot);
+            #pragma unroll
+            for (int i = 1; i < TILE - gone; i++) {
+                double other = column[i];
+                row[i - 1] = row[i] - own * other;
+                x[i - 1] = x[i] - other * solved;
+            }
         }
     }
     __syncwarp();
@@ -315,8 +319,16 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) substitute(const double
         const double* row = a + (u64)(first + warp) * size;
         double inverse = row[first + lane], sum = inverse * r[first + lane];
         d[warp][lane] = inverse;
-        #pragma unroll 8
-        for (u32 k = first + TILE + lane; k < size; k += 32) sum -= row[k] * found[k];
+        // Eight entries are on their way at a time, also at the end of the row.
+        for (u32 begin = first + TILE + lane; begin < size; begin += 8 * TILE) {
+            double entries[8];
+            #pragma unroll
+            for (int k = 0; k < 8; k++) entries[k] = begin + k * TILE < size ? row[begin + k * TILE] : 0.0;
+            #pragma unroll
+            for (int k = 0; k < 8; k++) {
+                if (begin + k * TILE < size) sum -= entries[k] * found[begin + k * TILE];
+            }
+        }
         sum = over_lanes(sum);
         if (lane == 0) right[warp] = sum;
         __syncthreads();
