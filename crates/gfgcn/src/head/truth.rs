@@ -267,7 +267,7 @@ impl Truth {
     }
 
     /// How well each penalty predicts the training nodes, each left out in turn; `None` where it is too
-    /// small for double precision.
+    /// small for double precision. The path is one of these very targets and weights.
     ///
     /// # Errors
     /// If the work is cancelled.
