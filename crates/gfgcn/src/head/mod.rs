@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn sums_say_what_scores_say() {
         let weights: Vec<f64> = (0..30).map(|node| 1.0 + f64::from(node % 4)).collect();
-        let classes = (0..30).map(|k| (k % 7 > 0).then_some(k % 3)).collect();
+        let classes = (0..30u32).map(|k| (!k.is_multiple_of(7)).then_some(k % 3)).collect();
         let classes = Truth::of_classes(&Head::classes(names(3)), classes);
         let values = Matrix::from_fn(30, 2, |i, j| (i * (j + 2) % 11) as f64);
         let values = Truth::of_values(&Head::values(names(2)), values);
