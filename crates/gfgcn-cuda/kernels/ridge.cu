@@ -56,42 +56,56 @@ extern "C" __global__ void shift(
     if (i < size) inverse[blockIdx.y * entries + k] = 0.0;
 }
 
-// The factor of a tile on the diagonal by one warp, a row in the registers of each lane; its inverse goes to shared
-// memory. Returns the first pivot that is not positive, or TILE.
-__device__ __forceinline__ u32 factor_tile(const double* a, u32 size, double inverse[TILE][TILE + 1]) {
-    __shared__ double lower[TILE][TILE + 1];
-    u32 lane = threadIdx.x;
-    double row[TILE], reciprocal[TILE];
+// Pivots below this are none: their roots would not be normal numbers.
+#define LEAST_PIVOT 1e-300
+
+// 1 / √x of an ordinary number, without the branches that others take: what the GPU has of it, and two steps of Newton's.
+__device__ __forceinline__ double reciprocal_root(double x) {
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    y = fma(0.5 * y, fma(-x * y, y, 1.0), y);
+    return fma(0.5 * y, fma(-x * y, y, 1.0), y);
+}
+
+// The inverse of the factor of a tile on the diagonal, in rows of `stride`, by one warp; it goes to shared memory. Returns the
+// first pivot that is not positive, or TILE.
+//
+// Lane i has row i of the tile and column i of the inverse in its registers, of which step j takes the first entry away: what
+// is left moves up. So every step is the same code, which stays in the cache; entries behind the end are meaningless.
+__device__ __forceinline__ u32 factor_tile(const double* a, u32 stride, double inverse[TILE][TILE + 1]) {
+    // Column j of L from its diagonal on, for two steps in turn.
+    __shared__ __align__(16) double columns[2][TILE];
+    u32 lane = threadIdx.x, failed = TILE;
+    double row[TILE], x[TILE];
     #pragma unroll
-    for (int j = 0; j < TILE; j++) row[j] = a[(u64)lane * size + j];
-    u32 failed = TILE;
+    for (int i = 0; i < TILE; i++) row[i] = a[(u64)lane * stride + i], x[i] = lane == i ? 1.0 : 0.0;
+    double pivot = __shfl_sync(0xffffffffu, row[0], 0), root = reciprocal_root(pivot);
+    // A quarter of the entries is gone after every eight steps.
     #pragma unroll
-    for (int j = 0; j < TILE; j++) {
-        double pivot = __shfl_sync(0xffffffffu, row[j], j);
-        if (!(pivot > 0.0) && failed == TILE) failed = j;
-        reciprocal[j] = rsqrt(pivot);
-        row[j] *= reciprocal[j];
-        #pragma unroll
-        for (int c = j + 1; c < TILE; c++) {
-            double other = __shfl_sync(0xffffffffu, row[j], c);
-            if (lane >= c) row[c] -= row[j] * other;
+    for (int gone = 0; gone < TILE; gone += 8) {
+        #pragma unroll 1
+        for (u32 j = gone; j < gone + 8; j++) {
+            double* column = columns[j & 1];
+            if (!(pivot > LEAST_PIVOT) && failed == TILE) failed = j;
+            double own = row[0] * root, solved = x[0] * root;
+            column[(lane - j) % TILE] = own;
+            inverse[j][lane] = solved;
+            __syncwarp();
+            // The next pivot first: everything waits for it.
+            pivot = __shfl_sync(0xffffffffu, row[1] - own * own, (j + 1) % TILE);
+            root = reciprocal_root(pivot);
+            #pragma unroll
+            for (int i = 1; i < TILE - gone; i++) {
+                double other = column[i];
+                row[i - 1] = row[i] - own * other;
+                x[i - 1] = x[i] - other * solved;
+            }
         }
     }
-    #pragma unroll
-    for (int j = 0; j < TILE; j++) lower[lane][j] = row[j];
     __syncwarp();
-    // Column `lane` of the inverse: L x = e.
-    double x[TILE];
-    #pragma unroll
-    for (int i = 0; i < TILE; i++) x[i] = lane == i ? 1.0 : 0.0;
-    #pragma unroll
-    for (int j = 0; j < TILE; j++) {
-        x[j] *= reciprocal[j];
-        #pragma unroll
-        for (int i = j + 1; i < TILE; i++) x[i] -= lower[i][j] * x[j];
+    if (failed < TILE) {
+        for (int i = 0; i < TILE; i++) inverse[i][lane] = 0.0;
     }
-    #pragma unroll
-    for (int i = 0; i < TILE; i++) inverse[i][lane] = failed < TILE || i < (int)lane ? 0.0 : x[i];
     __syncwarp();
     return failed;
 }
@@ -185,6 +199,147 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) back_substitute(
     }
 }
 
+// The sum of a value over the lanes of a warp, which all of them get.
+__device__ __forceinline__ double over_lanes(double value) {
+    for (int half = 16; half > 0; half /= 2) value += __shfl_xor_sync(0xffffffffu, value, half);
+    return value;
+}
+
+// sum += a bᵀ for tiles in shared memory: two by two entries for each of 256 threads.
+__device__ __forceinline__ void tile_product(
+    const double a[TILE][TILE + 1], const double b[TILE][TILE + 1], double sum[2][2]) {
+    u32 column = threadIdx.x % 16, row = threadIdx.x / 16;
+    #pragma unroll 8
+    for (int k = 0; k < TILE; k++) {
+        double left[2] = {a[row][k], a[row + 16][k]}, right[2] = {b[column][k], b[column + 16][k]};
+        #pragma unroll
+        for (int r = 0; r < 2; r++) {
+            #pragma unroll
+            for (int c = 0; c < 2; c++) sum[r][c] += left[r] * right[c];
+        }
+    }
+}
+
+__device__ __forceinline__ void store_tile(const double sum[2][2], double tile[TILE][TILE + 1]) {
+    u32 column = threadIdx.x % 16, row = threadIdx.x / 16;
+    #pragma unroll
+    for (int r = 0; r < 2; r++) {
+        #pragma unroll
+        for (int c = 0; c < 2; c++) tile[row + 16 * r][column + 16 * c] = sum[r][c];
+    }
+}
+
+// Systems whose tiles the GPU works on all at once: one launch per column of tiles, which takes away from every tile what that
+// column is accountable for. A block makes the tiles of L that it needs by itself, which is faster than waiting for them, and
+// the one with the next tile on the diagonal factors it right away.
+//
+// `all` has, for each matrix, the rows of S + ξI and behind them the right sides B as rows. In the end the inverse of its factor D
+// stands in the place of each tile on the diagonal, Lᵀ above the diagonal, and what is left of the right sides behind them: R
+// with L⁻¹ B = D⁻¹ R. Step 0 reads S and B, step k takes column k − 1 away. blockIdx.y: the matrix; blockIdx.x: the tiles on and
+// below the diagonal that are left, column by column, each with the tile of its right sides. failed[matrix]: the first pivot
+// that was not positive, plus 1.
+extern "C" __global__ void __launch_bounds__(256) eliminate(
+    const double* s, const double* right, const double* penalties, double* all, double* failed, u32 size, u32 count,
+    u32 columns, u32 step) {
+    __shared__ double tile[TILE][TILE + 1], left[TILE][TILE + 1], other[TILE][TILE + 1];
+    u32 height = size + columns, last = size / TILE;
+    double* a = all + (u64)blockIdx.y * size * height;
+    u32 j = step, before = blockIdx.x;
+    while (before > last - j) before -= last + 1 - j++;
+    u32 i = j + before;
+    u32 rows = i == last ? columns : TILE;
+    for (u32 k = threadIdx.x; k < TILE * TILE; k += blockDim.x) {
+        u32 r = k / TILE, c = k % TILE;
+        u64 y = i * TILE + r, x = j * TILE + c;
+        double value = 0.0;
+        if (step > 0) {
+            if (r < rows) value = a[y * size + x];
+        } else if (i < last) {
+            value = s[y * size + x];
+            if (y == x) value = y < count ? value + penalties[blockIdx.y] : 1.0;
+        } else if (r < rows) {
+            value = right[x * columns + r];
+        }
+        tile[r][c] = value;
+    }
+    if (step > 0) {
+        __shared__ double inverse[TILE][TILE + 1];
+        u32 first = (step - 1) * TILE;
+        for (u32 k = threadIdx.x; k < TILE * TILE; k += blockDim.x) {
+            u32 r = k / TILE, c = k % TILE;
+            inverse[r][c] = a[(u64)(first + r) * size + first + c];
+            left[r][c] = r < rows ? a[(u64)(i * TILE + r) * size + first + c] : 0.0;
+            if (i != j) other[r][c] = a[(u64)(j * TILE + r) * size + first + c];
+        }
+        __syncthreads();
+        double mine[2][2] = {}, its[2][2] = {}, taken[2][2] = {};
+        tile_product(left, inverse, mine);
+        if (i != j) tile_product(other, inverse, its);
+        __syncthreads();
+        store_tile(mine, left);
+        if (i != j) store_tile(its, other);
+        __syncthreads();
+        tile_product(left, i == j ? left : other, taken);
+        u32 column = threadIdx.x % 16, row = threadIdx.x / 16;
+        #pragma unroll
+        for (int r = 0; r < 2; r++) {
+            #pragma unroll
+            for (int c = 0; c < 2; c++) tile[row + 16 * r][column + 16 * c] -= taken[r][c];
+        }
+        if (i == j) {
+            for (u32 k = threadIdx.x; k < TILE * TILE; k += blockDim.x)
+                a[(u64)(first + k / TILE) * size + i * TILE + k % TILE] = left[k % TILE][k / TILE];
+        }
+    }
+    __syncthreads();
+    bool next = i == step && j == step;
+    if (next && threadIdx.x < 32) {
+        u32 pivot = factor_tile(&tile[0][0], TILE + 1, other);
+        if (threadIdx.x == 0) {
+            double found = pivot < TILE ? (double)(step * TILE + pivot + 1) : 0.0;
+            if (step == 0 || failed[blockIdx.y] == 0.0) failed[blockIdx.y] = found;
+        }
+    }
+    __syncthreads();
+    for (u32 k = threadIdx.x; k < rows * TILE; k += blockDim.x) {
+        u32 r = k / TILE, c = k % TILE;
+        a[(u64)(i * TILE + r) * size + j * TILE + c] = next ? other[r][c] : tile[r][c];
+    }
+}
+
+// Lᵀ X = D⁻¹ R behind `eliminate`, tile by tile from the last one, for systems of up to MOST rows; x has its columns as rows of
+// `size`. Warp w has row w of each tile. blockIdx.y: the matrix; blockIdx.x: the column.
+#define MOST 1024
+extern "C" __global__ void __launch_bounds__(32 * WARPS) substitute(const double* all, double* x, u32 size, u32 columns) {
+    __shared__ double found[MOST], d[TILE][TILE + 1], right[TILE];
+    const double* a = all + (u64)blockIdx.y * size * (size + columns);
+    const double* r = a + (u64)(size + blockIdx.x) * size;
+    u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    for (int first = (int)size - TILE; first >= 0; first -= TILE) {
+        const double* row = a + (u64)(first + warp) * size;
+        double inverse = row[first + lane], sum = inverse * r[first + lane];
+        d[warp][lane] = inverse;
+        // Eight entries are on their way at a time, also at the end of the row.
+        for (u32 begin = first + TILE + lane; begin < size; begin += 8 * TILE) {
+            double entries[8];
+            #pragma unroll
+            for (int k = 0; k < 8; k++) entries[k] = begin + k * TILE < size ? row[begin + k * TILE] : 0.0;
+            #pragma unroll
+            for (int k = 0; k < 8; k++) {
+                if (begin + k * TILE < size) sum -= entries[k] * found[begin + k * TILE];
+            }
+        }
+        sum = over_lanes(sum);
+        if (lane == 0) right[warp] = sum;
+        __syncthreads();
+        sum = over_lanes(d[lane][warp] * right[lane]);
+        if (lane == 0) found[first + warp] = sum;
+        __syncthreads();
+    }
+    double* out = x + ((u64)blockIdx.y * columns + blockIdx.x) * size;
+    for (u32 k = threadIdx.x; k < size; k += blockDim.x) out[k] = found[k];
+}
+
 // s = Σ_k parts[k], in the order of k.
 extern "C" __global__ void add_parts(const double* parts, double* s, u32 count, u64 entries) {
     u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -192,26 +347,4 @@ extern "C" __global__ void add_parts(const double* parts, double* s, u32 count, 
     double sum = 0.0;
     for (u32 part = 0; part < count; part++) sum += parts[part * entries + k];
     s[k] = sum;
-}
-
-// q[matrix][i] += Σ_k t[matrix][i][k]², one warp per row, lanes added up in a fixed order.
-extern "C" __global__ void row_squares(const double* t, double* q, u32 columns, u32 rows, u64 stride, u32 first) {
-    u32 i = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-    u32 lane = threadIdx.x & 31;
-    if (i >= rows) return;
-    const double* row = t + (u64)blockIdx.y * rows * columns + (u64)i * columns;
-    double sum = 0.0;
-    for (u32 k = lane; k < columns; k += 32) sum += row[k] * row[k];
-    for (int half = 16; half > 0; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
-    if (lane == 0) q[blockIdx.y * stride + first + i] += sum;
-}
-
-// q[matrix][i] = Σ_k inverse[matrix][k][i]²: entry (i, i) of (S + ξI)⁻¹.
-extern "C" __global__ void column_squares(const double* inverse, double* q, u32 size, u32 count) {
-    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    const double* m = inverse + (u64)blockIdx.y * size * size;
-    double sum = 0.0;
-    for (u32 k = i; k < size; k++) sum += m[(u64)k * size + i] * m[(u64)k * size + i];
-    q[(u64)blockIdx.y * count + i] = sum;
 }

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const PROPAGATE: &str = include_str!("../kernels/propagate_80.ptx");
 const PROPAGATE_PLAINLY: &str = include_str!("../kernels/propagate_70.ptx");
 const RIDGE: &str = include_str!("../kernels/ridge_70.ptx");
+const LEFT_OUT: &str = include_str!("../kernels/left_out_70.ptx");
 const SURVEY: &str = include_str!("../kernels/survey_70.ptx");
 /// Threads that use the GPU at the same time; others wait for one of them.
 const LANES: usize = 12;
@@ -85,7 +86,7 @@ impl Cuda {
         let _ = context.set_limit(sys::CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY, SECTOR);
         let mut functions = HashMap::new();
         let propagate = if found.architecture >= (8, 0) { PROPAGATE } else { PROPAGATE_PLAINLY };
-        for source in [propagate, RIDGE, SURVEY] {
+        for source in [propagate, RIDGE, LEFT_OUT, SURVEY] {
             let module = context.load_module(Ptx::from_src(source)).map_err(failed)?;
             for kernel in entries(source) {
                 let function = module.load_function(kernel).map_err(failed)?;

@@ -38,6 +38,7 @@ mod arguments;
 mod choice;
 mod copiers;
 mod device;
+mod elimination;
 mod factors;
 mod features;
 mod graph;

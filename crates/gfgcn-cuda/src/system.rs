@@ -6,6 +6,7 @@
 
 use crate::arguments::{address, arguments};
 use crate::device::Gpu;
+use crate::elimination::FEW;
 use crate::factors::Equations;
 use crate::lanes::Held;
 use crate::left_out::CudaFits;
@@ -19,9 +20,6 @@ use gfgcn::matrix::Matrix;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Right sides that are solved along with the factorisation; for more, an inverse is less work.
-const FEW: usize = 16;
-
 /// A system on the GPU, with its targets.
 #[derive(Debug)]
 pub(crate) struct CudaSystem {
@@ -33,6 +31,8 @@ pub(crate) struct CudaSystem {
     pub(crate) equations: Equations,
     /// F in rows of `size` (primal) or `columns` (dual), where it is known.
     pub(crate) rows: Option<CudaSlice<f64>>,
+    /// The targets as they were sent, on the primal side.
+    pub(crate) targets: Option<CudaSlice<f64>>,
     columns: usize,
     pub(crate) primal: bool,
     means: Option<Vec<f64>>,
@@ -52,22 +52,34 @@ impl CudaSystem {
         let Parts { s, rows, nodes, columns, primal, means } = Parts::new(&lane, inputs)?;
         let (count, size) = Parts::sizes(nodes, columns, primal);
         let y = lane.upload(targets.as_slice())?;
-        let right = match rows.as_ref().filter(|_| primal) {
+        let (right, y) = match rows.as_ref().filter(|_| primal) {
             None => {
                 let right = lane.zeros::<f64>(size * targets.cols())?;
                 copy_rows(&lane, &y, &right, count, targets.cols(), targets.cols())?;
-                right
+                (right, None)
             }
             Some(rows) => {
-                let y = (Operand::new(address(&y), targets.cols()), targets.cols());
-                transposed_product(&lane, (Operand::new(address(rows), size), size), y, nodes)?
+                let f = (Operand::new(address(rows), size), size);
+                let sent = (Operand::new(address(&y), targets.cols()), targets.cols());
+                (transposed_product(&lane, f, sent, nodes)?, Some(y))
             }
         };
         let means = means.map(|means| lane.download(&means, columns)).transpose()?;
         let equations = Equations { s, right, count, size, targets: targets.cols() };
-        let (device, solved) = (device.clone(), Mutex::default());
+        let (device, targets, solved) = (device.clone(), y, Mutex::default());
         let ready = lane.leave()?;
-        Ok(CudaSystem { device, ready, nodes, equations, rows, columns, primal, means, solved })
+        Ok(CudaSystem {
+            device,
+            ready,
+            nodes,
+            equations,
+            rows,
+            targets,
+            columns,
+            primal,
+            means,
+            solved,
+        })
     }
 
     /// A lane in which the system is there.
@@ -85,6 +97,9 @@ impl CudaSystem {
         context: &Context,
     ) -> Result<Vec<Option<Matrix<f64>>>> {
         let (size, columns, batch) = (self.equations.size, self.equations.targets, penalties.len());
+        if self.equations.are_small(batch) {
+            return self.equations.eliminate(lane, penalties, context);
+        }
         let factors = self.equations.factorise(lane, penalties, columns <= FEW, context)?;
         let values = if columns <= FEW {
             let out = lane.allocate::<f64>(batch * size * columns)?;
@@ -166,9 +181,13 @@ impl System for CudaSystem {
         if let Some(known) = penalties.iter().map(known).collect::<Option<Vec<_>>>() {
             return Ok(known.into_iter().map(Some).collect());
         }
+        let at_once = match penalties {
+            [_] => 1, // asking how much memory there is takes as long as a small system
+            _ => self.penalties_at_once()?,
+        };
         let lane = self.lane()?;
         let mut solved = Vec::with_capacity(penalties.len());
-        for penalties in penalties.chunks(self.penalties_at_once()?) {
+        for penalties in penalties.chunks(at_once) {
             solved.extend(self.solve_some(&lane, penalties, context)?);
         }
         Ok(solved)

@@ -2,7 +2,9 @@
 
 use super::{chance, difference, gpu, on};
 use gfgcn::context::Context;
+use gfgcn::head::{Head, Truth};
 use gfgcn::matrix::Matrix;
+use gfgcn::metrics::Metric;
 use gfgcn::ridge::{Problem, penalty_grid};
 
 fn features(n: usize, d: usize) -> Matrix<f64> {
@@ -30,6 +32,7 @@ fn paths_are_those_of_the_processor() {
         (290, 400, true),
         (512, 600, true),
         (901, 601, false),
+        (1300, 1090, false), // more than is solved with all tiles at once
     ] {
         let features = features(n, d);
         let targets = Matrix::from_fn(n, 3, |i, t| f64::from((i * 7 + i / 3) % 3 == t));
@@ -56,6 +59,98 @@ fn paths_are_those_of_the_processor() {
                 let one = found.left_out(xi, &gpu).unwrap();
                 let off = difference(&one, &expected.left_out(xi, &here).unwrap());
                 assert!(off < allowed, "{what}, ξ = {xi:e}: left out {off:e}");
+            }
+        }
+    }
+}
+
+/// Systems of all sizes that are solved with all tiles at once, and many penalties side by side, which are not.
+#[test]
+fn solutions_are_those_of_the_processor() {
+    let Some(gpu) = gpu() else { return };
+    let here = Context::default();
+    for (d, columns) in [(256, 1), (257, 16), (480, 17), (512, 3), (777, 5), (1024, 2)] {
+        let (n, features) = (d + 40, features(d + 40, d));
+        let targets = Matrix::from_fn(n, columns, |i, t| chance(i + 7 * t));
+        let path = on(&gpu, |context| {
+            Problem::Primal(features.clone()).path(targets.clone(), None, false, context)
+        });
+        let penalties: Vec<f64> = penalty_grid(path.scale()).into_iter().take(12).collect();
+        let (all, usable) = path.solve_side_by_side(&penalties, &gpu).unwrap();
+        assert!(usable.iter().all(|usable| *usable));
+        for (k, &xi) in penalties.iter().enumerate().step_by(5) {
+            let problem = Problem::Primal(features.clone());
+            let expected = problem.solve(&targets, None, false, xi, &here).unwrap().coefficients;
+            let found = path.solve(xi, &gpu).unwrap().coefficients;
+            assert!(difference(&found, &expected) < 1e-9, "{d} × {columns}, ξ = {xi:e}");
+            let beside = all.coefficients.select_columns(k * columns..(k + 1) * columns);
+            assert!(difference(&beside, &expected) < 1e-9, "{d} × {columns}, ξ = {xi:e}, many");
+        }
+    }
+}
+
+#[test]
+fn a_system_that_is_not_positive_has_no_solution() {
+    let Some(gpu) = gpu() else { return };
+    for (bad, d) in [(0, 300), (299, 300), (40, 1100)] {
+        let mut features = features(d + 10, d);
+        features[(5, bad)] = f64::NAN;
+        let targets = Matrix::from_fn(d + 10, 2, |i, t| chance(i + 7 * t));
+        let path = on(&gpu, |context| {
+            Problem::Primal(features.clone()).path(targets.clone(), None, false, context)
+        });
+        assert!(path.solve(1.0, &gpu).is_err(), "column {bad} of {d}");
+    }
+}
+
+/// What a device says of left-out predictions is what they say, counted here.
+#[test]
+fn left_out_predictions_are_judged_as_on_the_processor() {
+    let Some(gpu) = gpu() else { return };
+    let here = Context::default();
+    // More nodes than are judged at a time, a last block that is not full, and nodes that no other reaches.
+    let (n, d) = (2100, 260);
+    let features = Matrix::from_fn(n, d, |i, j| match i % 50 {
+        7 => 0.0,
+        _ => chance(i * 5003 + j) + if j == i % 5 { 0.3 } else { 0.0 },
+    });
+    let names = |count: usize| (0..count).map(|name| name.to_string()).collect::<Vec<_>>();
+    let classes = |count: u32| {
+        let of_node = |i: u32| (!i.is_multiple_of(97)).then_some((i % 5).min(count - 1));
+        Truth::of_classes(
+            &Head::classes(names(count as usize)),
+            (0..n as u32).map(of_node).collect(),
+        )
+    };
+    let values = Matrix::from_fn(n, 2, |i, t| chance(i + 977 * t) + (i % 5) as f64);
+    let values = Truth::of_values(&Head::values(names(2)), values);
+    let mae = values.clone().judged_by(Metric::Mae, "training").unwrap();
+    let weights: Vec<f64> = (0..n).map(|i| 1.5 + chance(i)).collect();
+    for truth in [classes(2), classes(3), classes(5), values, mae] {
+        for (intercept, weighted) in [(false, false), (true, false), (true, true), (false, true)] {
+            let truth = truth.clone().with_weights(weighted.then(|| weights.clone()));
+            let path = |context: &Context| {
+                let problem = Problem::Primal(features.clone());
+                problem.path(truth.matrix().clone(), truth.weights(), intercept, context)
+            };
+            let (found, expected) = (on(&gpu, path), path(&here).unwrap());
+            let penalties: Vec<f64> = penalty_grid(expected.scale()).into_iter().take(16).collect();
+            let judged = truth.judge_left_out(&found, &penalties, &gpu).unwrap();
+            assert_eq!(judged, truth.judge_left_out(&found, &penalties, &gpu).unwrap(), "again");
+            for (judged, &xi) in judged.into_iter().zip(&penalties) {
+                let scores = expected.left_out(xi, &here).unwrap();
+                let expected = truth.judge_scores((0..n).map(|i| scores.row(i)));
+                let judged = judged.unwrap();
+                let what = format!(
+                    "{:?}, {} columns, intercept {intercept}, weights {weighted}, ξ = {xi:e}",
+                    truth.metric(),
+                    truth.matrix().cols()
+                );
+                assert_eq!((judged.correct, judged.total), (expected.correct, n), "{what}");
+                let off = (judged.squared_error / expected.squared_error - 1.0).abs();
+                assert!(off < 1e-8, "{what}: squared errors differ by {off:e}");
+                let off = (judged.score - expected.score).abs();
+                assert!(off < 1e-8, "{what}: scores differ by {off:e}");
             }
         }
     }

@@ -17,12 +17,14 @@ mod judged;
 mod likelihood;
 mod nnls;
 mod regions;
+mod sharpness;
 mod sigmoid;
 
 pub use judged::{Calibrated, Covered};
 pub(crate) use likelihood::Likelihood;
 pub(crate) use nnls::Normal;
 pub use regions::Regions;
+use sharpness::Scores;
 pub use sigmoid::Sigmoid;
 
 use crate::context::Context;
@@ -50,8 +52,8 @@ const FARTHEST: f64 = 30.0;
 /// The least sharpness of such scores: where they say nothing, the largest is still the most probable.
 const LEAST_SHARPNESS: f64 = 1e-6;
 
-/// Halvings until two sharpnesses are the same to the last digits, from a range of all that could matter.
-const HALVINGS: usize = 80;
+/// The largest sharpness of such scores that could matter, as a power of two.
+const MOST_SHARPNESS: f64 = 40.0;
 
 /// Two parameters are chosen on so many nodes, at most.
 const ENOUGH: usize = 20_000;
@@ -91,16 +93,12 @@ impl Calibration {
     /// # Errors
     /// If the work is cancelled.
     pub(crate) fn new(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Result<Self> {
+        if left_out.as_slice().par_iter().all(|score| score.is_finite()) {
+            return Calibration::of_all(truth, left_out, context);
+        }
         let finite = |&node: &usize| left_out.row(node).iter().all(|score| score.is_finite());
         let usable: Vec<usize> = (0..left_out.rows()).into_par_iter().filter(finite).collect();
-        if usable.len() < left_out.rows() {
-            return Calibration::of_all(
-                &truth.part(&usable),
-                &left_out.select_rows(&usable),
-                context,
-            );
-        }
-        Calibration::of_all(truth, left_out, context)
+        Calibration::of_all(&truth.part(&usable), &left_out.select_rows(&usable), context)
     }
 
     fn of_all(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Result<Self> {
@@ -108,11 +106,12 @@ impl Calibration {
         let (link, misfits) = match truth.head() {
             Head::Classes { .. } => {
                 let link = most_likely(truth, left_out, context)?;
-                let misfit = |node: usize| {
-                    let p = link.probabilities(truth.head(), left_out.row(node));
+                let misfit = |p: &mut Vec<f64>, node: usize| {
+                    link.fill(truth.head(), left_out.row(node), p);
                     truth.class(node).map(|class| 1.0 - p[class as usize])
                 };
-                let misfits = vec![nodes.into_par_iter().filter_map(misfit).collect()];
+                let misfits = nodes.into_par_iter().map_init(Vec::new, misfit).flatten_iter();
+                let misfits = vec![misfits.collect()];
                 (link, misfits)
             }
             Head::Sets { names, .. } => {
@@ -154,20 +153,27 @@ impl Calibration {
 impl Link {
     /// The probability of each class or label by a row of scores; none of values. Those of classes add up to 1.
     pub fn probabilities(&self, head: &Head, scores: &[f64]) -> Vec<f64> {
+        let mut probabilities = Vec::new();
+        self.fill(head, scores, &mut probabilities);
+        probabilities
+    }
+
+    /// As [`Link::probabilities`], in place of what `out` has.
+    fn fill(&self, head: &Head, scores: &[f64], out: &mut Vec<f64>) {
+        out.clear();
         match self {
             Link::Softmax { sharpness, bend } => {
-                let mut scores = head.scores(scores);
-                bend_row(&mut scores, *bend);
-                let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let odds: Vec<f64> =
-                    scores.iter().map(|score| (sharpness * (score - largest)).exp()).collect();
-                let total: f64 = odds.iter().sum();
-                odds.iter().map(|odds| odds / total).collect()
+                head.scores_into(scores, out);
+                bend_row(out, *bend);
+                let largest = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                out.iter_mut().for_each(|score| *score = (sharpness * (*score - largest)).exp());
+                let total: f64 = out.iter().sum();
+                out.iter_mut().for_each(|odds| *odds /= total);
             }
             Link::Sigmoids { labels } => {
-                labels.iter().zip(scores).map(|(sigmoid, &score)| sigmoid.at(score)).collect()
+                out.extend(labels.iter().zip(scores).map(|(sigmoid, &score)| sigmoid.at(score)));
             }
-            Link::Identity => Vec::new(),
+            Link::Identity => {}
         }
     }
 }
@@ -202,64 +208,40 @@ fn most_likely(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Resu
         (0..left_out.rows()).step_by(left_out.rows().div_ceil(ENOUGH)).collect();
     // Probabilities are about the nodes as they come, whatever they count in the training.
     let (truth, left_out) = (truth.part(&picked).with_weights(None), left_out.select_rows(&picked));
-    let nodes: Vec<usize> = (0..picked.len()).collect();
-    if let Some(sharpness) = sharpness_of_separated(&truth, &left_out, size) {
+    let classes = truth.head().names().len();
+    let bent = |bend: f64, size: f64| {
+        Scores::new(picked.len(), classes, |node, row| {
+            let scores = left_out.row(node);
+            // One column stands for s and −s, and is bent as one.
+            let bent = &mut row[classes - scores.len()..];
+            bent.iter_mut().zip(scores).for_each(|(to, score)| *to = score / size);
+            bend_row(bent, bend);
+            if scores.len() < classes {
+                row[0] = -row[1];
+            }
+            truth.class(node).unwrap_or(0) as usize
+        })
+    };
+    let plain = bent(0.0, 1.0);
+    let are_known = (0..picked.len()).all(|node| truth.class(node).is_some());
+    if are_known && plain.are_separated() {
+        // The likelihood grows with the sharpness, without end. But n nodes that are right do not prove that the next one will
+        // be: by the rule of succession that has probability (n + 1) / (n + 2), and so much is what the nodes' own classes get on
+        // average.
+        let rule = (picked.len() as f64 + 1.0) / (picked.len() as f64 + 2.0);
+        let (least, unit) = (LEAST_SHARPNESS.log2(), size.log2());
+        let sharpness = plain.of_mean_probability(rule, least - unit, MOST_SHARPNESS - unit);
         return Ok(Link::Softmax { sharpness, bend: 0.0 });
     }
-    let bent = |bend: f64| -> Result<(f64, Link)> {
+    let tried = |bend: f64| -> Result<(f64, Link)> {
         context.check()?;
-        let mut scores = left_out.clone();
-        for node in 0..scores.rows() {
-            let row = scores.row_mut(node);
-            row.iter_mut().for_each(|score| *score /= size);
-            bend_row(row, bend);
-        }
-        let candidates = [&scores];
-        let likelihood = Likelihood::new(&truth, &candidates);
-        let weights = likelihood.weights(&nodes, PENALTY);
-        let merit = likelihood.of_nodes(&nodes, &weights).iter().sum::<f64>();
-        let sharpness = weights[0].max(LEAST_SHARPNESS) / size;
+        let (sharpness, merit) = bent(bend, size).most_likely(PENALTY);
+        let sharpness = sharpness.max(LEAST_SHARPNESS) / size;
         Ok((merit, Link::Softmax { sharpness, bend: bend / size }))
     };
-    let links = BENDS.into_par_iter().map(bent).collect::<Result<Vec<_>>>()?;
+    let links = BENDS.into_par_iter().map(tried).collect::<Result<Vec<_>>>()?;
     let best = links.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
     Ok(best.expect("there are bends to try").1)
-}
-
-/// Where every left-out node is predicted right, the likelihood grows with the sharpness, without end. But n nodes that are right
-/// do not prove that the next one will be: by the rule of succession that has probability (n + 1) / (n + 2), and so much is
-/// what the nodes' own classes get on average. `None` where a node is predicted wrong.
-fn sharpness_of_separated(truth: &Truth, left_out: &Matrix<f64>, size: f64) -> Option<f64> {
-    let head = truth.head();
-    let is_right = |node: usize| {
-        let scores = head.scores(left_out.row(node));
-        let own = truth.class(node)? as usize;
-        let others = scores.iter().enumerate().filter(|(class, _)| *class != own);
-        Some(others.into_iter().all(|(_, score)| *score < scores[own]))
-    };
-    let nodes = left_out.rows();
-    if !(0..nodes).all(|node| is_right(node) == Some(true)) {
-        return None;
-    }
-    let wanted = (nodes as f64 + 1.0) / (nodes as f64 + 2.0);
-    let mean_of_own = |sharpness: f64| {
-        let link = Link::Softmax { sharpness, bend: 0.0 };
-        let own = |node: usize| {
-            let p = link.probabilities(head, left_out.row(node));
-            truth.class(node).map_or(0.0, |class| p[class as usize])
-        };
-        (0..nodes).map(own).sum::<f64>() / nodes as f64
-    };
-    // In powers of two, of scores whose mean square is 1.
-    let (mut low, mut high) = (LEAST_SHARPNESS.log2(), 40.0);
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        match mean_of_own(middle.exp2() / size) < wanted {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    Some(high.exp2() / size)
 }
 
 fn sorted(mut values: Vec<f64>) -> Vec<f64> {

@@ -241,6 +241,13 @@ pub trait LeftOutFits: Debug + Send + Sync {
     /// # Errors
     /// As [`Device::session`].
     fn fetch(&self, nodes: Range<usize>, out: &mut LeftOutParts, context: &Context) -> Result<()>;
+
+    /// How well the left-out predictions of all nodes fit their targets, for each penalty: a few sums, instead of what they follow
+    /// from. Asked on the primal side only; on the dual one there are fewer nodes than features.
+    ///
+    /// # Errors
+    /// As [`Device::session`].
+    fn judge(&self, judging: &Judging<'_>, context: &Context) -> Result<Vec<Judged>>;
 }
 
 /// The fit and the leverage of some training nodes at several penalties.
@@ -250,4 +257,32 @@ pub struct LeftOutParts {
     pub fitted: Vec<f64>,
     /// F_i (S + ξI)⁻¹ F_iᵀ on the primal side, entry (i, i) of (S + ξI)⁻¹ on the dual one; penalties × nodes.
     pub forms: Vec<f64>,
+}
+
+/// What left-out predictions follow from beside fits and leverages, and what they are compared with beside the targets.
+///
+/// With the target y of a node, the mean m of its column and s = √w, the prediction is y − (s (y − m) − v) / (1 − q) / s for the
+/// fit v and the leverage q; with means, s² / Σ w is added to that. It is 0 where it is smaller than `zeros` says.
+#[derive(Clone, Copy, Debug)]
+pub struct Judging<'a> {
+    /// The class of each node, as a column of Y, or as 0 and 1 where two classes share one by its sign; no column's where it is
+    /// none of them. A node is of the column with the largest prediction, the first of equals. None of nodes with values.
+    pub classes: Option<&'a [u32]>,
+    /// What was subtracted from the columns of Y, with an intercept.
+    pub means: Option<&'a [f64]>,
+    /// √w, which the targets of the system are multiplied by already; none for 1.
+    pub roots: Option<&'a [f64]>,
+    /// Σ w: the number of nodes where all count alike.
+    pub total: f64,
+    /// Predictions of each column that are smaller are zeros before rounding.
+    pub zeros: &'a [f64],
+}
+
+/// How well the left-out predictions of all nodes fit at one penalty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judged {
+    /// Nodes whose class was predicted.
+    pub correct: usize,
+    /// For each column Σ w d², Σ d² and Σ |d| of the differences d between prediction and target.
+    pub errors: Vec<[f64; 3]>,
 }

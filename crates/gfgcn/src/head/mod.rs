@@ -105,7 +105,17 @@ impl Head {
     /// A row of scores with one entry per name. Of classes the largest wins; two share one target, so theirs
     /// are s and −s.
     pub fn scores(&self, row: &[f64]) -> Vec<f64> {
-        if self.names().len() == 2 && row.len() == 1 { vec![-row[0], row[0]] } else { row.to_vec() }
+        let mut scores = Vec::new();
+        self.scores_into(row, &mut scores);
+        scores
+    }
+
+    /// Appends them instead.
+    pub(crate) fn scores_into(&self, row: &[f64], out: &mut Vec<f64>) {
+        match row {
+            [score] if self.names().len() == 2 => out.extend([-score, *score]),
+            _ => out.extend_from_slice(row),
+        }
     }
 }
 
@@ -117,6 +127,7 @@ fn columns_of(kind: TargetKind, names: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Judged;
     use crate::error::Result;
     use crate::matrix::Matrix;
     use crate::metrics::Metric;
@@ -212,6 +223,38 @@ mod tests {
         let mean: Vec<Vec<f64>> = vec![vec![3.0, 10.0]; 3];
         assert!((judged(&truth, Metric::R2, &mean) - 0.5).abs() < 1e-12);
         Ok(())
+    }
+
+    /// Sums over the nodes, which a device has instead of their scores, say the same.
+    #[test]
+    fn sums_say_what_scores_say() {
+        let weights: Vec<f64> = (0..30).map(|node| 1.0 + f64::from(node % 4)).collect();
+        let classes = (0..30u32).map(|k| (!k.is_multiple_of(7)).then_some(k % 3)).collect();
+        let classes = Truth::of_classes(&Head::classes(names(3)), classes);
+        let values = Matrix::from_fn(30, 2, |i, j| (i * (j + 2) % 11) as f64);
+        let values = Truth::of_values(&Head::values(names(2)), values);
+        let mae = values.clone().judged_by(Metric::Mae, "training").unwrap();
+        for truth in [classes, values, mae].map(|truth| truth.with_weights(Some(weights.clone()))) {
+            let columns = truth.matrix().cols();
+            let scores = Matrix::from_fn(30, columns, |i, j| ((i * 7 + j * 5) % 13) as f64 / 5.0);
+            let mut judged = Judged { correct: 0, errors: vec![[0.0; 3]; columns] };
+            for node in 0..30 {
+                judged.correct += usize::from(truth.judge(node, scores.row(node)).0);
+                for (column, errors) in judged.errors.iter_mut().enumerate() {
+                    let error = scores[(node, column)] - truth.matrix()[(node, column)];
+                    let terms = [weights[node] * error * error, error * error, error.abs()];
+                    errors.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+                }
+            }
+            assert!(truth.is_judged_by_sums());
+            let found = truth.verdict(&truth.tally_of(&judged));
+            let expected = truth.judge_scores((0..30).map(|node| scores.row(node)));
+            assert_eq!((found.correct, found.total), (expected.correct, expected.total));
+            assert!((found.score - expected.score).abs() < 1e-12, "{found:?} {expected:?}");
+            assert!((found.squared_error / expected.squared_error - 1.0).abs() < 1e-12);
+        }
+        let sets = Truth::of_sets(&Head::sets(names(2)), [(vec![0], 0)].into_iter());
+        assert!(!sets.is_judged_by_sums(), "labels are counted one by one");
     }
 
     #[test]

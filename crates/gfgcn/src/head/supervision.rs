@@ -8,9 +8,12 @@ use crate::matrix::Matrix;
 use crate::metrics::Metric;
 use crate::ridge::{PENALTIES, Ridge, Selection, Sizes};
 use crate::split::Split;
+use rayon::prelude::*;
 
 /// Fewer nodes than this may well be of as many classes.
 const FEW: usize = 100;
+/// Nodes whose classes a task looks up at least.
+const NODES_AT_ONCE: usize = 4096;
 
 /// The nodes of one training problem and what is known of them, before there is a column for each of its classes.
 #[derive(Clone, Debug)]
@@ -169,7 +172,8 @@ impl<'a> Lesson<'a> {
         match self.targets {
             Targets::Classes(labels) => {
                 let class = |&node: &usize| labels.get(node).and_then(position);
-                Truth::of_classes(head, nodes.iter().map(class).collect())
+                let classes = nodes.par_iter().with_min_len(NODES_AT_ONCE).map(class);
+                Truth::of_classes(head, classes.collect())
             }
             Targets::Sets(sets) => {
                 let set = |&node: &usize| {

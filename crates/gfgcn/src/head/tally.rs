@@ -2,6 +2,7 @@
 
 use super::Truth;
 use super::truth::Known;
+use crate::device::Judged;
 use crate::metrics::{Metric, Ranked, auc, average_precision};
 use crate::ridge::Candidate;
 
@@ -105,6 +106,30 @@ impl Truth {
         }
         if metric.is_ranking() {
             tally.keep(scores);
+        }
+    }
+
+    /// Whether sums over the nodes are all that has to be remembered of them.
+    pub(super) fn is_judged_by_sums(&self) -> bool {
+        match self.known() {
+            Known::Classes(_) => self.metric() == Metric::Accuracy && self.head().names().len() > 1,
+            Known::Sets { .. } => false,
+            Known::Values => true,
+        }
+    }
+
+    /// The tally of all nodes, as a device has judged them.
+    pub(super) fn tally_of(&self, judged: &Judged) -> Tally {
+        let (total, correct) = (self.nodes(), judged.correct);
+        let weighted = judged.errors.iter().map(|[weighted, ..]| weighted);
+        match self.known() {
+            Known::Values => Tally {
+                total,
+                squared_error: self.measured(weighted.copied()),
+                errors: judged.errors.iter().map(|&[_, squared, abs]| [squared, abs]).collect(),
+                ..Tally::default()
+            },
+            _ => Tally { total, correct, squared_error: weighted.sum(), ..Tally::default() },
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Head;
 use super::tally::Tally;
 use crate::context::Context;
+use crate::device::Judged;
 use crate::error::{Error, Result};
 use crate::linalg::multiply;
 use crate::matrix::Matrix;
@@ -243,16 +244,19 @@ impl Truth {
         let pairs = scores.iter().zip(self.matrix.row(node));
         let squares = pairs.map(|(score, target)| score - target).map(|d| d * d);
         let error: f64 = match &self.known {
-            Known::Values => {
-                let nodes = self.nodes() as f64;
-                let measured = squares.zip(&self.variations).map(|(square, &variation)| {
-                    if variation > 0.0 { square * nodes / variation } else { square }
-                });
-                measured.sum()
-            }
+            Known::Values => self.measured(squares),
             _ => squares.sum(),
         };
         self.weight(node) * error
+    }
+
+    /// The sum of squares of the columns of values, each in units of its variance.
+    pub(super) fn measured(&self, squares: impl Iterator<Item = f64>) -> f64 {
+        let nodes = self.nodes() as f64;
+        let measured = squares.zip(&self.variations).map(|(square, &variation)| {
+            if variation > 0.0 { square * nodes / variation } else { square }
+        });
+        measured.sum()
     }
 
     /// How well scores of the nodes (nodes × columns) predict them.
@@ -263,7 +267,7 @@ impl Truth {
     }
 
     /// How well each penalty predicts the training nodes, each left out in turn; `None` where it is too
-    /// small for double precision.
+    /// small for double precision. The path is one of these very targets and weights.
     ///
     /// # Errors
     /// If the work is cancelled.
@@ -273,6 +277,17 @@ impl Truth {
         penalties: &[f64],
         context: &Context,
     ) -> Result<Vec<Option<Candidate>>> {
+        if path.is_judged_on_device() && self.is_judged_by_sums() {
+            let classes = match &self.known {
+                // A class that is not known is none of the columns.
+                Known::Classes(classes) => Some(classes.iter().map(|c| c.unwrap_or(u32::MAX))),
+                Known::Sets { .. } | Known::Values => None,
+            };
+            let classes: Option<Vec<u32>> = classes.map(Iterator::collect);
+            let judged = path.judged_on_device(classes.as_deref(), penalties, context)?;
+            let verdict = |judged: Judged| self.verdict(&self.tally_of(&judged));
+            return Ok(judged.into_iter().map(|judged| judged.map(verdict)).collect());
+        }
         let tallies = path.leave_one_out(
             penalties,
             context,

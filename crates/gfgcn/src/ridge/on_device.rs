@@ -8,7 +8,9 @@ use super::left_out::Form;
 use super::path::{LEFT_OUT_AT_A_TIME, Means};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
-use crate::device::{Device, Gathered, LeftOutFits, LeftOutParts, System, SystemInputs};
+use crate::device::{
+    Device, Gathered, Judged, Judging, LeftOutFits, LeftOutParts, System, SystemInputs,
+};
 use crate::driver::Filtered;
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -200,6 +202,18 @@ impl OnDevice {
             std::mem::swap(&mut here, &mut next);
         }
         Ok(fits.usable().to_vec())
+    }
+
+    /// How well left-out predictions fit on the primal side; `None` for a penalty too small for double precision.
+    pub(super) fn judge(
+        &self,
+        penalties: &[f64],
+        judging: &Judging<'_>,
+        context: &Context,
+    ) -> Result<Vec<Option<Judged>>> {
+        let fits = self.system.left_out(penalties, context)?;
+        let judged = fits.judge(judging, context)?.into_iter().zip(fits.usable());
+        Ok(judged.map(|(judged, usable)| usable.then_some(judged)).collect())
     }
 
     /// Ranges of nodes that are fetched at a time: whole chunks, or all nodes where an intercept needs sums over them.

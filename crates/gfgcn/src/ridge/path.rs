@@ -24,12 +24,12 @@
 
 use super::features_overflow;
 use super::fits::Fits;
-use super::left_out::{Form, LeftOut, largest};
+use super::left_out::{Form, LeftOut, zeros_of};
 use super::on_device::{self, Begun, OnDevice};
 use super::reduced::{Reduced, too_small};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
-use crate::device::Device;
+use crate::device::{Device, Judged};
 use crate::driver::Filtered;
 use crate::error::Result;
 use crate::linalg::{Tridiagonal, gram_of_columns, multiply, multiply_transposed};
@@ -46,8 +46,8 @@ pub struct RidgePath {
     factored: Factored,
     /// Y.
     targets: Matrix<f64>,
-    /// The largest size in each column of Y.
-    largest: Vec<f64>,
+    /// Left-out predictions of each column that are smaller are zeros before rounding.
+    zeros: Vec<f64>,
     scale: f64,
     intercept: Option<Means>,
     weights: Option<Scaling>,
@@ -121,8 +121,8 @@ impl RidgePath {
     ) -> Self {
         // Features that are all zero have no scale of their own.
         let scale = if scale > 0.0 { scale } else { 1.0 };
-        let largest = largest(&targets);
-        RidgePath { form, factored, targets, largest, scale, intercept, weights }
+        let zeros = zeros_of(&targets);
+        RidgePath { form, factored, targets, zeros, scale, intercept, weights }
     }
 
     fn on_device(
@@ -399,6 +399,33 @@ impl RidgePath {
         Ok(all)
     }
 
+    /// Whether a device judges left-out predictions: on the dual side there are few of them.
+    pub(crate) fn is_judged_on_device(&self) -> bool {
+        matches!(self.factored, Factored::OnDevice(_)) && self.form == Form::Primal
+    }
+
+    /// How well left-out predictions fit the targets and, where nodes have them, these classes, by a
+    /// [device](RidgePath::is_judged_on_device); `None` for a penalty too small for double precision.
+    ///
+    /// # Errors
+    /// As [`RidgePath::leave_one_out`].
+    pub(crate) fn judged_on_device(
+        &self,
+        classes: Option<&[u32]>,
+        penalties: &[f64],
+        context: &Context,
+    ) -> Result<Vec<Option<Judged>>> {
+        let Factored::OnDevice(on_device) = &self.factored else {
+            unreachable!("the system is on a device");
+        };
+        let judging = self.formula().judging(classes);
+        let mut all = Vec::with_capacity(penalties.len());
+        for penalties in penalties.chunks(on_device.penalties_at_once()?) {
+            all.extend(on_device.judge(penalties, &judging, context)?);
+        }
+        Ok(all)
+    }
+
     /// The sums of each chunk of nodes, one per penalty.
     fn visited<S: Default + Clone + Send>(
         &self,
@@ -483,7 +510,7 @@ impl RidgePath {
             targets: &self.targets,
             means: self.intercept.as_ref().map(|means| means.targets.as_slice()),
             weights: self.weights.as_ref(),
-            largest: &self.largest,
+            zeros: &self.zeros,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One ridge problem: solved for one λ by a Cholesky factorisation, or turned into a path.
 
-use super::left_out::{Form, LeftOut, largest};
+use super::left_out::{Form, LeftOut, zeros_of};
 use super::path::{RidgePath, Solution};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
@@ -204,8 +204,8 @@ impl Side<'_> {
         fitted: &Matrix<f64>,
         quadratic_form: impl Fn(usize) -> f64,
     ) -> Matrix<f64> {
-        let (targets, weights, largest) = (self.targets, self.weights, largest(self.targets));
-        let formula = LeftOut { form, targets, means, weights, largest: &largest };
+        let (targets, weights, zeros) = (self.targets, self.weights, zeros_of(self.targets));
+        let formula = LeftOut { form, targets, means, weights, zeros: &zeros };
         let mut out = Matrix::zeros(targets.rows(), targets.cols());
         for i in 0..targets.rows() {
             formula.predict(i, fitted.row(i), quadratic_form(i), out.row_mut(i));

@@ -41,6 +41,11 @@ impl Scaling {
         self.roots[node]
     }
 
+    /// Σ w.
+    pub(super) fn total(&self) -> f64 {
+        self.total
+    }
+
     /// The share w_i / Σ w of a node in a mean.
     pub(super) fn share(&self, node: usize) -> f64 {
         self.roots[node] * self.roots[node] / self.total
