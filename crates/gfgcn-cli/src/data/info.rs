@@ -156,7 +156,7 @@ impl Report {
             targets: targets.kind(),
             classes: classes.map(|(c, nodes)| Class { class: c.clone(), nodes }).collect(),
             values: columns,
-            edge_homophily: edge_homophily(dataset),
+            edge_homophily: dataset.edge_homophily(),
             split: dataset.split().map(Parts::of),
             splits: dataset.splits().iter().map(Parts::of).collect(),
             fingerprint: dataset.fingerprint(),
@@ -270,16 +270,4 @@ impl Parts {
     fn text(&self) -> String {
         format!("{} train, {} validation, {} test", self.train, self.validation, self.test)
     }
-}
-
-fn edge_homophily(dataset: &Dataset) -> Option<f64> {
-    let labels = dataset.labels();
-    let (mut same, mut total) = (0usize, 0usize);
-    for (from, to, _) in dataset.graph().edge_list() {
-        if let (Some(a), Some(b)) = (labels.get(from), labels.get(to)) {
-            total += 1;
-            same += usize::from(a == b);
-        }
-    }
-    (total > 0).then(|| same as f64 / total as f64)
 }
