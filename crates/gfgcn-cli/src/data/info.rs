@@ -117,7 +117,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 impl Report {
     fn new(dataset: &Dataset, read_as: String) -> Self {
         let (graph, features, targets) = (dataset.graph(), dataset.features(), dataset.targets());
-        let components = graph.components();
+        // One walks along the graph, the other keeps the rest of the threads busy.
+        let (components, fingerprint) =
+            rayon::join(|| graph.components(), || dataset.fingerprint());
         let mut degrees: Vec<usize> = (0..graph.nodes()).map(|node| graph.degree(node)).collect();
         degrees.sort_unstable();
         let labelled = targets.known().len();
@@ -159,7 +161,7 @@ impl Report {
             edge_homophily: dataset.edge_homophily(),
             split: dataset.split().map(Parts::of),
             splits: dataset.splits().iter().map(Parts::of).collect(),
-            fingerprint: dataset.fingerprint(),
+            fingerprint,
             notes: dataset.notes().to_vec(),
         }
     }
