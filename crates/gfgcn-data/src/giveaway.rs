@@ -32,11 +32,7 @@ const MOST_COUNTERS: usize = 1 << 25;
 /// ```
 pub fn giveaway(dataset: &Dataset) -> Option<String> {
     let Targets::Classes(labels) = dataset.targets() else { return None };
-    let labelled: Vec<(usize, u32)> =
-        (0..dataset.nodes()).filter_map(|node| Some((node, labels.get(node)?))).collect();
-    let mut counts = vec![0usize; labels.classes().len()];
-    labelled.iter().for_each(|&(_, class)| counts[class as usize] += 1);
-    counts.retain(|&count| count > 0);
+    let counts = labels.counts();
     let groups = Groups::of(dataset);
     let unlikely = chance(&counts) + (groups.names.len() as f64).ln() < CHANCE.ln();
     if counts.len() < 2 || counts.contains(&1) || !unlikely {
@@ -51,10 +47,11 @@ pub fn giveaway(dataset: &Dataset) -> Option<String> {
         candidates.filter(|&group| groups.gives_away(group, dataset, nodes)).collect::<Vec<_>>()
     };
     // What gives all labels away gives some away, and hardly anything does.
-    let some = &labelled[..labelled.len().min(SAMPLE)];
-    let found = match among(some) {
-        few if few.is_empty() || some.len() == labelled.len() => few,
-        _ => among(&labelled),
+    let labelled = (0..dataset.nodes()).filter_map(|node| Some((node, labels.get(node)?)));
+    let some: Vec<(usize, u32)> = labelled.clone().take(SAMPLE).collect();
+    let found = match among(&some) {
+        few if few.is_empty() || some.len() < SAMPLE => few,
+        _ => among(&labelled.collect::<Vec<_>>()),
     };
     found.first().map(|&group| groups.names[group].clone())
 }

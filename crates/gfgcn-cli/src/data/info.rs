@@ -117,7 +117,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
 impl Report {
     fn new(dataset: &Dataset, read_as: String) -> Self {
         let (graph, features, targets) = (dataset.graph(), dataset.features(), dataset.targets());
-        let components = graph.components();
+        // One walks along the graph, the other keeps the rest of the threads busy.
+        let (components, fingerprint) =
+            rayon::join(|| graph.components(), || dataset.fingerprint());
         let mut degrees: Vec<usize> = (0..graph.nodes()).map(|node| graph.degree(node)).collect();
         degrees.sort_unstable();
         let labelled = targets.known().len();
@@ -156,10 +158,10 @@ impl Report {
             targets: targets.kind(),
             classes: classes.map(|(c, nodes)| Class { class: c.clone(), nodes }).collect(),
             values: columns,
-            edge_homophily: edge_homophily(dataset),
+            edge_homophily: dataset.edge_homophily(),
             split: dataset.split().map(Parts::of),
             splits: dataset.splits().iter().map(Parts::of).collect(),
-            fingerprint: dataset.fingerprint(),
+            fingerprint,
             notes: dataset.notes().to_vec(),
         }
     }
@@ -270,16 +272,4 @@ impl Parts {
     fn text(&self) -> String {
         format!("{} train, {} validation, {} test", self.train, self.validation, self.test)
     }
-}
-
-fn edge_homophily(dataset: &Dataset) -> Option<f64> {
-    let labels = dataset.labels();
-    let (mut same, mut total) = (0usize, 0usize);
-    for (from, to, _) in dataset.graph().edge_list() {
-        if let (Some(a), Some(b)) = (labels.get(from), labels.get(to)) {
-            total += 1;
-            same += usize::from(a == b);
-        }
-    }
-    (total > 0).then(|| same as f64 / total as f64)
 }

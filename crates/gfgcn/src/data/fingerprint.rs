@@ -30,8 +30,9 @@ use std::sync::OnceLock;
 /// Rows that are hashed together.
 const ROWS: usize = 256;
 
-/// Bytes that are gathered before they are hashed: hashing a few at a time costs more than the hash.
-const BUFFER: usize = 1 << 16;
+/// Bytes that are gathered before they are hashed: hashing a few at a time costs more than the hash, and many would leave the
+/// fastest cache before they are.
+const BUFFER: usize = 1 << 14;
 
 /// Fingerprints that are computed when they are first asked for.
 ///
@@ -115,20 +116,20 @@ fn of_source(graph: &Graph, features: &Features) -> String {
 
 /// The digest of every chunk of rows, whose bytes `push` gives.
 fn of_rows(rows: usize, push: impl Fn(&mut Vec<u8>, usize) + Sync) -> Vec<[u8; 32]> {
-    let digest = |chunk: usize| {
+    let digest = |bytes: &mut Vec<u8>, chunk: usize| {
         let mut hash = Sha256::new();
-        let mut bytes = Vec::with_capacity(BUFFER);
         for row in chunk * ROWS..rows.min((chunk + 1) * ROWS) {
-            push(&mut bytes, row);
+            push(bytes, row);
             if bytes.len() >= BUFFER {
                 hash.update(&bytes);
                 bytes.clear();
             }
         }
         hash.update(&bytes);
+        bytes.clear();
         hash.finalize().into()
     };
-    (0..rows.div_ceil(ROWS)).into_par_iter().map(digest).collect()
+    (0..rows.div_ceil(ROWS)).into_par_iter().map_init(Vec::new, digest).collect()
 }
 
 /// Directions and relations, where there are some.
@@ -162,24 +163,42 @@ fn push_neighbours(bytes: &mut Vec<u8>, graph: &Graph, node: usize) {
     push_count(bytes, neighbours.len() - smaller);
     let weights = graph.weights(node);
     for (k, neighbour) in neighbours.iter().enumerate().skip(smaller) {
-        bytes.extend_from_slice(&neighbour.to_le_bytes());
-        bytes.extend_from_slice(&weights.map_or(1.0, |weights| weights[k]).to_le_bytes());
+        bytes.extend_from_slice(&entry(*neighbour, weights.map_or(1.0, |weights| weights[k])));
     }
 }
 
 fn push_features(bytes: &mut Vec<u8>, features: &Features, node: usize) {
     let start = bytes.len();
     push_count(bytes, 0);
-    let entries = bytes.len();
-    features.for_each_in_row(node, |column, value| {
-        // A stored zero is one that became so small: where features are dense, it does not exist.
-        if value != 0.0 {
-            bytes.extend_from_slice(&(column as u32).to_le_bytes());
-            bytes.extend_from_slice(&value.to_le_bytes());
+    let first = bytes.len();
+    // A stored zero is one that became so small: where features are dense, it does not exist.
+    match features {
+        Features::Dense(m) => {
+            // Whatever comes after a zero is written over it: most rows have none, and nothing has to be decided.
+            let row = m.row(node);
+            bytes.resize(first + 8 * row.len(), 0);
+            let (entries, mut end) = (&mut bytes[first..], 0);
+            for (column, &value) in (0..).zip(row) {
+                entries[end..end + 8].copy_from_slice(&entry(column, value));
+                end += 8 * usize::from(value != 0.0);
+            }
+            bytes.truncate(first + end);
         }
-    });
-    let count = (bytes.len() - entries) as u64 / 8;
-    bytes[start..entries].copy_from_slice(&count.to_le_bytes());
+        Features::Sparse(_) | Features::Blocks(_) => {
+            features.for_each_in_row(node, |column, value| {
+                if value != 0.0 {
+                    bytes.extend_from_slice(&entry(column as u32, value));
+                }
+            });
+        }
+    }
+    let count = (bytes.len() - first) as u64 / 8;
+    bytes[start..first].copy_from_slice(&count.to_le_bytes());
+}
+
+/// A neighbour with its weight, or a column with its value.
+fn entry(number: u32, value: f32) -> [u8; 8] {
+    (u64::from(number) | u64::from(value.to_bits()) << 32).to_le_bytes()
 }
 
 fn push_target(bytes: &mut Vec<u8>, targets: &Targets, node: usize) {

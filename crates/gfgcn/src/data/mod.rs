@@ -6,6 +6,7 @@ mod digests;
 mod encoding;
 mod fingerprint;
 mod growth;
+mod homophily;
 mod keys;
 mod label_sets;
 mod labels;

@@ -77,29 +77,29 @@ pub(super) fn is_upper(rows: Rows<'_>) -> bool {
 /// a node come in the order of the rows that name it, and the larger ones are its own row.
 ///
 /// Each thread makes some consecutive rows of the outcome, and picks the edges that belong there from all rows: these are
-/// sorted, so an edge that does not is hardly ever looked at.
+/// sorted, so an edge that does not is hardly ever looked at. What a row costs is its smaller neighbours, which come from
+/// everywhere; the larger ones are copied.
 pub(super) fn mirrored_rows(rows: Rows<'_>) -> Csr {
     let (nodes, parts) = (rows.nodes(), rayon::current_num_threads());
-    let mut degrees = pages::zeros::<u64>(nodes);
-    let length = nodes.div_ceil(parts).max(1);
-    degrees.par_chunks_mut(length).enumerate().for_each(|(part, degrees)| {
-        let first = part * length;
-        for_each_named(rows, first..first + degrees.len(), |larger, _, _| {
-            degrees[larger - first] += 1;
-        });
-        degrees.iter_mut().zip(first..).for_each(|(d, node)| *d += rows.degree(node) as u64);
+    // How many smaller neighbours the nodes before each have.
+    let mut smaller = pages::zeros::<u64>(nodes + 1);
+    let ranges = triangular(nodes, parts);
+    let counts = split_rows(&mut smaller[1..], 1, &ranges);
+    ranges.into_par_iter().zip(counts).for_each(|(nodes, counts)| {
+        for_each_named(rows, nodes.clone(), |larger, _, _| counts[larger - nodes.start] += 1);
     });
-    let mut offsets = vec![0u64; nodes + 1];
     let mut total = 0;
-    for (offset, degree) in offsets[1..].iter_mut().zip(&degrees) {
-        total += degree;
-        *offset = total;
+    for count in &mut smaller {
+        total += *count;
+        *count = total;
     }
-    drop(degrees);
+    let ranges = balanced(&smaller, parts);
+    let offsets: Vec<u64> = smaller.iter().zip(rows.offsets).map(|(a, b)| a + b).collect();
+    drop(smaller);
+    let total = 2 * rows.neighbours.len();
     let weighted = rows.weights.filter(|weights| weights.par_iter().any(|&weight| weight != 1.0));
-    let mut neighbours = pages::zeros::<u32>(total as usize);
-    let mut weights = weighted.map(|_| pages::zeros::<f32>(total as usize));
-    let ranges = balanced(&offsets, parts);
+    let mut neighbours = pages::zeros::<u32>(total);
+    let mut weights = weighted.map(|_| pages::zeros::<f32>(total));
     let entries: Vec<Range<usize>> = ranges
         .iter()
         .map(|nodes| offsets[nodes.start] as usize..offsets[nodes.end] as usize)
@@ -131,6 +131,15 @@ pub(super) fn mirrored_rows(rows: Rows<'_>) -> Csr {
         }
     });
     Csr { offsets: offsets.into(), neighbours: neighbours.into(), weights: weights.map(Into::into) }
+}
+
+/// All nodes in so many ranges, in each of which about as many edges have their larger end if they are spread evenly.
+fn triangular(nodes: usize, parts: usize) -> Vec<Range<usize>> {
+    let bound = |part: usize| match part == parts {
+        true => nodes,
+        false => (nodes as f64 * (part as f64 / parts as f64).sqrt()) as usize,
+    };
+    (0..parts).map(|part| bound(part)..bound(part + 1)).collect()
 }
 
 /// Every edge whose larger end is among some nodes, of sorted rows at the smaller ends: both ends, and where it stands.

@@ -3,6 +3,7 @@
 use super::Random;
 use crate::buffer::Buffer;
 use crate::graph::{Graph, Repairs};
+use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -201,6 +202,22 @@ fn every_flaw_is_repaired_and_counted() {
             all.rows.iter_mut().flatten().for_each(|entry| entry.1 = 1.0);
         }
         all.check();
+    }
+}
+
+/// Every edge at its smaller end, as programs write half of a symmetric matrix; with more threads than some have nodes.
+#[test]
+fn half_of_a_matrix_is_mirrored_on_any_number_of_threads() {
+    let mut random = Random(3);
+    for threads in [1, 2, 3, 7] {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        for round in 0..100 {
+            let mut rows = Rows::random(&mut random, round % 2 == 0);
+            for (node, row) in rows.rows.iter_mut().enumerate() {
+                row.retain(|&(neighbour, _)| neighbour as usize > node);
+            }
+            pool.install(|| rows.check());
+        }
     }
 }
 
