@@ -133,22 +133,20 @@ impl Evaluation {
                 })
                 .collect::<Result<Vec<Lesson<'_>>>>()?;
             Driver::check(dataset.features(), &self.designs, context)?;
-            let own = self.own_memory(&lessons, dataset);
-            let mut driver = self.driver(dataset, Budget::beside(own, context))?;
+            let Memory { held, solving, scoring } = self.memory(&lessons, dataset);
+            let budget = Budget { solving, scoring, ..Budget::beside(held, context) };
+            let mut driver = self.driver(dataset, budget)?;
             if let Some(sides) = sides {
                 driver = driver.with_sides(&sides);
             }
-            let _lease = context.memory().reserve(
-                "the evaluation",
-                driver.least_memory() + own,
-                "use fewer threads or splits, or a machine with more memory",
-            )?;
+            let remedy = "use fewer threads or splits, or a machine with more memory";
+            let (_lease, together) =
+                driver.reserve("the evaluation", held, FILTERED_BYTES, remedy, context)?;
             let supervisions = lessons.into_iter().map(Supervision::of).collect::<Result<_>>()?;
             let ridge = self.ridge.on(dataset.targets().kind());
-            let budget = FILTERED_BYTES.min(context.memory().free() / 2);
             let work = driver.work_with(self.operations(&driver, dataset));
             let run = Run { evaluation: self, ridge, dataset, driver, supervisions };
-            context.place(work, |context| run.all(budget, context))
+            context.place(work, |context| run.all(together, context))
         })
     }
 
@@ -213,38 +211,53 @@ impl Evaluation {
         (0..self.designs.len()).map(|design| driver.columns(design)).max().unwrap_or(0)
     }
 
-    /// Bytes beyond those of the driver without which nothing works: one design at a time, as many of its splits side by side as
-    /// there are threads, and the predictors and scores of all of them.
-    fn own_memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> u64 {
+    /// What it takes beyond the driver: one design at a time, as many of its splits side by side as there are threads, and the
+    /// predictors and scores of all of them.
+    fn memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> Memory {
         let columns = self.designs.iter().map(|design| design.columns(dataset)).max().unwrap_or(0);
-        let threads = rayon::current_num_threads().min(lessons.len()) as u64;
+        let threads = rayon::current_num_threads();
+        let at_once = threads.min(lessons.len()).max(1);
         let sizes: Vec<Sizes> = lessons.iter().map(|lesson| lesson.sizes(columns)).collect();
-        let most =
-            |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).max().unwrap_or(0);
         let sum = |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).sum::<u64>();
         let ridge = self.ridge.on(dataset.targets().kind());
-        let linear = ridge.kernel.is_linear();
-        let supervised: u64 = lessons.iter().map(Lesson::memory).sum();
-        let judging = lessons.iter().map(Lesson::judging_memory).max().unwrap_or(0);
-        let fitting = threads * (most(&|sizes| ridge.memory(sizes)) + judging)
-            + rayon::current_num_threads() as u64 * most(&|sizes| ridge.shared_memory(sizes));
+        let nodes = dataset.nodes();
+        let of_split = |(lesson, &sizes): (&Lesson<'_>, &Sizes)| {
+            ridge.memory(sizes, lesson.asked(self.calibrates, threads.div_ceil(at_once)))
+        };
+        let largest = lessons.iter().zip(&sizes).map(of_split).max().unwrap_or(0);
         let predictors = sum(&|sizes| ridge.predictor_memory(sizes));
-        let scoring = if linear {
-            sum(&|sizes| score_memory(true, sizes, dataset.nodes()))
+        // Left-out scores, and the misfits among them.
+        let calibrated = match self.calibrates {
+            true => sum(&|sizes| 2 * 8 * (sizes.train * sizes.targets) as u64),
+            false => 0,
+        };
+        let scores = if ridge.kernel.is_linear() {
+            sum(&|sizes| score_memory(ridge.kernel, sizes, nodes))
         } else {
             // One after the other, and the scores of all.
-            most(&|sizes| score_memory(false, sizes, dataset.nodes()))
-                + sum(&|sizes| 8 * (dataset.nodes() * sizes.targets) as u64)
+            let largest = sizes.iter().map(|&sizes| score_memory(ridge.kernel, sizes, nodes)).max();
+            largest.unwrap_or(0) + sum(&|sizes| 8 * (nodes * sizes.targets) as u64)
         };
-        let tested: usize = self.splits.iter().map(|split| split.test().len()).sum();
-        let predictions = 4 * (self.designs.len() * tested) as u64;
-        // One split after the other.
-        let testing = self.splits.iter().map(|split| split.test().len()).max().unwrap_or(0);
+        let tested = || self.splits.iter().map(|split| split.test().len());
+        let predictions = 4 * (self.designs.len() * tested().sum::<usize>()) as u64;
+        // As many splits at a time as there are threads.
         let testing =
-            lessons.iter().map(|lesson| lesson.testing_memory(testing)).max().unwrap_or(0);
-        let scoring = scoring + testing;
-        supervised + predictors + fitting.max(scoring) + predictions
+            lessons.iter().zip(tested()).map(|(lesson, nodes)| lesson.testing_memory(nodes));
+        let testing = at_once as u64 * testing.max().unwrap_or(0);
+        let fits = predictors + calibrated;
+        Memory {
+            held: lessons.iter().map(Lesson::memory).sum::<u64>() + predictions,
+            solving: fits + at_once as u64 * largest,
+            scoring: fits + scores + testing,
+        }
     }
+}
+
+/// Bytes that an evaluation takes beyond its driver: all the time, and beside the filtered rows and the scores of a design.
+struct Memory {
+    held: u64,
+    solving: u64,
+    scoring: u64,
 }
 
 /// What stays the same during a run.

@@ -174,30 +174,28 @@ impl Predictor {
 
     /// Bytes that scoring takes beyond the filtered rows and what the driver needs for it.
     pub(crate) fn score_memory(&self, nodes: usize) -> u64 {
-        let train = match self {
-            Predictor::Linear { .. } => None,
-            Predictor::Kernel { support, .. } => Some(support.rows()),
+        let (kernel, train) = match self {
+            Predictor::Linear { .. } => (Kernel::Linear, 0),
+            Predictor::Kernel { kernel, support, .. } => (*kernel, support.rows()),
         };
-        let sizes = Sizes {
-            train: train.unwrap_or(0),
-            validation: 0,
-            columns: self.inputs(),
-            targets: self.targets(),
-        };
-        score_memory(train.is_none(), sizes, nodes)
+        let sizes = Sizes { train, validation: 0, columns: self.inputs(), targets: self.targets() };
+        score_memory(kernel, sizes, nodes)
     }
 }
 
 /// See [`Predictor::score_memory`]; of a predictor that is not there yet.
-pub(crate) fn score_memory(linear: bool, sizes: Sizes, nodes: usize) -> u64 {
+pub(crate) fn score_memory(kernel: Kernel, sizes: Sizes, nodes: usize) -> u64 {
     let Sizes { train, columns, targets, .. } = sizes;
-    let bytes = if linear {
-        // The weights side by side with those of others, and again by channel; the scores.
-        8 * (2 * columns + nodes) * targets
+    let bytes = if kernel.is_linear() {
+        // The weights side by side with those of others, and again by channel.
+        8 * 2 * columns * targets
     } else {
-        // Rows, support vectors and copies of both near the origin; the kernel; the scores in pieces and as one.
         let rows = CHUNK.min(nodes);
-        8 * (2 * (rows + train) * columns + rows * train + 2 * nodes * targets)
+        let copies = 1 + kernel.copies() as usize;
+        // Rows and support vectors, the kernel, and the scores by it.
+        let chunk = copies * (rows + train) * columns + rows * (train + targets);
+        // The scores in pieces, and then as one.
+        8 * nodes * targets + 8 * chunk.max(nodes * targets)
     };
     bytes as u64
 }

@@ -6,13 +6,13 @@
 //! W_c = w_c Fᵀα_c + w_sum Fᵀα_sum / s_c
 //! ```
 
+use super::FILTERED_BYTES;
 use super::bank::Learner;
-use super::filtered_bytes;
 use super::learn::{Coefficients, Inputs};
 use super::round::{Outcome, Round};
 use crate::calibration::Calibration;
 use crate::data::TargetKind;
-use crate::driver::{Driver, PANEL, Rows, distinct};
+use crate::driver::{Budget, Driver, PANEL, Rows, distinct};
 use crate::error::Result;
 use crate::head::Head;
 use crate::linalg::multiply_transposed;
@@ -187,13 +187,19 @@ impl Round<'_> {
             return Ok(());
         }
         let (train, targets) = (self.supervision.train, self.supervision.head.columns());
-        let driver =
-            Driver::new(self.dataset, &designs, Rows::of(train.to_vec(), self.dataset.nodes()), 0)?;
-        let columns: usize = (0..designs.len()).map(|design| driver.columns(design)).sum();
-        let needed = driver.least_memory() + 8 * (PANEL * train.len() + columns * targets) as u64;
+        let rows = Rows::of(train.to_vec(), self.dataset.nodes());
+        let columns = || designs.iter().map(|design| design.columns(self.dataset));
+        let widest = columns().max().unwrap_or(0);
+        // A panel of columns; the weights in parts and as one.
+        let solving = 8 * (PANEL.min(widest) * train.len() + 2 * widest * targets) as u64;
+        let weights = 8 * (columns().sum::<usize>() * targets) as u64;
+        let budget = Budget { solving, on_disk: false, ..Budget::beside(weights, self.context) };
+        let driver = Driver::within(self.dataset, &designs, rows, 0, budget)?;
         let remedy = "train on fewer nodes or classes, or use a machine with more memory";
-        let _lease = self.context.memory().reserve("putting the model together", needed, remedy)?;
-        for pass in driver.passes(filtered_bytes(self.context)) {
+        let what = "putting the model together";
+        let (_lease, together) =
+            driver.reserve(what, weights, FILTERED_BYTES, remedy, self.context)?;
+        for pass in driver.passes(together) {
             for (design, filtered) in pass.clone().zip(driver.run(pass, self.context)?) {
                 for &k in dual.iter().filter(|&&k| learners[k].design == designs[design]) {
                     let alpha = parts[k].dual.take().expect("it has coefficients");

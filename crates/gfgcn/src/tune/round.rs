@@ -3,18 +3,18 @@
 use super::bank::Learner;
 use super::learn::{Inputs, Solved, solve};
 use super::stack::{Ballot, Choice};
-use super::sum::{self, Growing, Sum, mean_diagonal};
-use super::{Contender, filtered_bytes};
+use super::sum::{Growing, Sum, SumMemory, mean_diagonal};
+use super::{Contender, FILTERED_BYTES};
 use crate::context::{Context, Lease};
 use crate::data::Dataset;
 use crate::design::Design;
-use crate::driver::{Driver, PANEL, Rows, distinct};
+use crate::driver::{Budget, Driver, PANEL, Rows, distinct};
 use crate::error::{Error, Result};
 use crate::head::{Objective, Supervision};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::metrics::Metric;
-use crate::ridge::{LEFT_OUT_AT_A_TIME, PENALTIES, Problem, Ridge, features_overflow};
+use crate::ridge::{Problem, Ridge, Sizes, features_overflow};
 use crate::split::Split;
 
 /// Systems larger than this are not solved: they take the cube of their size.
@@ -40,15 +40,20 @@ pub(super) struct Planned<'a> {
     learners: Vec<Learner>,
     designs: Vec<Design>,
     driver: Driver<'a>,
-    /// Bytes that are free again when the choice is made: of the propagation, the systems and the choice.
-    at_work: u64,
+    /// Bytes that designs which are filtered together may take.
+    together: u64,
+    /// Bytes that stay when the choice is made.
+    kept: u64,
     lease: Lease,
 }
 
 impl Planned<'_> {
-    /// Gives back what only trying and choosing took.
-    pub(super) fn choice_is_made(&mut self) {
-        self.lease.shrink(self.at_work);
+    /// Gives back what only trying and choosing took: the propagation, the systems and the choice.
+    pub(super) fn choice_is_made(self) -> Lease {
+        let mut lease = self.lease;
+        drop(self.driver);
+        lease.shrink(lease.bytes() - self.kept);
+        lease
     }
 }
 
@@ -88,7 +93,7 @@ impl<'a> Round<'a> {
         operations: impl Fn(&Learner) -> f64,
         most_operations: f64,
     ) -> Result<Vec<Learner>> {
-        let planned = self.plan(learners)?;
+        let planned = self.plan_with(learners, false)?;
         let outcome = self.run_with(&planned, Growing::nothing())?;
         let ballot = Ballot::new(&self.supervision.targets, outcome.left_out_scores(), false);
         let choice = ballot.choice();
@@ -118,6 +123,11 @@ impl<'a> Round<'a> {
         Ok(stay.into_iter().map(|k| outcome.learners[k].clone()).collect())
     }
 
+    /// Plans for the learners and their sum.
+    pub(super) fn plan(&self, learners: Vec<Learner>) -> Result<Planned<'a>> {
+        self.plan_with(learners, true)
+    }
+
     /// Solves every learner and their sum.
     pub(super) fn run(&self, planned: &Planned<'_>) -> Result<Outcome> {
         let train = self.supervision.train.len();
@@ -125,9 +135,9 @@ impl<'a> Round<'a> {
     }
 
     fn run_with(&self, planned: &Planned<'_>, mut growing: Growing) -> Result<Outcome> {
-        let Planned { learners, designs, driver, .. } = planned;
+        let Planned { learners, designs, driver, together, .. } = planned;
         let mut outcome = Outcome::default();
-        for pass in driver.passes(filtered_bytes(self.context)) {
+        for pass in driver.passes(*together) {
             let filtered = driver.run(pass.clone(), self.context)?;
             for (design, filtered) in pass.zip(filtered) {
                 for learner in learners.iter().filter(|learner| learner.design == designs[design]) {
@@ -188,61 +198,96 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Plans the propagation of learners and reserves what trying them takes, and what follows from it.
-    pub(super) fn plan(&self, learners: Vec<Learner>) -> Result<Planned<'a>> {
+    /// Plans the propagation of learners and reserves what trying them takes, perhaps with their sum, and what follows from it.
+    fn plan_with(&self, learners: Vec<Learner>, sums: bool) -> Result<Planned<'a>> {
         let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
+        let SearchMemory { kept, growing, trying, after } = self.memory(&learners, &designs, sums);
         let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
-        let driver = Driver::new(self.dataset, &designs, rows, 0)?;
-        let at_work = driver.least_memory() + self.at_work(&learners);
-        let needed = at_work + self.kept(&learners);
+        let held = kept + growing;
+        let budget = Budget {
+            solving: trying.iter().copied().max().unwrap_or(0),
+            after: after.saturating_sub(growing),
+            on_disk: false,
+            ..Budget::beside(held, self.context)
+        };
+        let driver = Driver::within(self.dataset, &designs, rows, 0, budget)?.with_solving(trying);
         let remedy = "train on fewer nodes or classes, or use a machine with more memory";
-        let lease = self.context.memory().reserve("the search", needed, remedy)?;
-        Ok(Planned { learners, designs, driver, at_work, lease })
+        let (lease, together) =
+            driver.reserve("the search", held, FILTERED_BYTES, remedy, self.context)?;
+        Ok(Planned { learners, designs, driver, together, kept, lease })
     }
 
-    /// Bytes of what stays of each learner: its left-out scores, its solution, what it compares with landmarks.
-    fn kept(&self, learners: &[Learner]) -> u64 {
-        let n = self.supervision.train.len() as u64;
-        let targets = self.supervision.head.columns() as u64;
-        let of_learner = |learner: &Learner| {
-            let columns = learner.columns(self.dataset, n as usize) as u64;
-            // Φ, the landmarks' rows, and the factor of their kernel.
-            let landmarks =
-                if learner.kernel.is_linear() { 0 } else { (2 * n + columns) * columns };
-            8 * (landmarks + (n + n.max(columns)) * targets)
-        };
-        let sum = 8 * 3 * n * targets;
-        learners.iter().map(of_learner).sum::<u64>() + sum
-    }
-
-    /// Bytes of a search beyond what stays: the largest system with its factorisation, the sum, and then what choosing and
-    /// putting together takes.
-    fn at_work(&self, learners: &[Learner]) -> u64 {
+    /// Bytes that the search among learners takes beyond the driver.
+    fn memory(&self, learners: &[Learner], designs: &[Design], sums: bool) -> SearchMemory {
         let train = self.supervision.train.len();
-        let n = train as u64;
-        let (nodes, targets) =
-            (self.dataset.nodes() as u64, self.supervision.head.columns() as u64);
-        let threads = rayon::current_num_threads() as u64;
-        let columns = |learner: &Learner| learner.columns(self.dataset, train) as u64;
-        let penalties = PENALTIES as u64 * targets;
-        let (growing, solving_sum, grams) = sum::memory(learners, self.dataset, train, targets);
-        let one = |learner: &Learner| {
-            let d = columns(learner);
-            let size = n.min(d);
-            // Rows in single and in double precision, perhaps a Gram matrix, the system, its rotation and its workspace.
-            let rows = 4 * n * d + 8 * if d < n { 3 * n * d } else { 2 * n * d.min(PANEL as u64) };
-            let gram = if n <= d || grams { 2 * n * n } else { 0 };
-            rows + 8 * (gram + 2 * n * size + 2 * size * size + 256 * size + size * penalties)
+        let lesson = self.supervision.lesson();
+        let (sizes, asked) = (lesson.sizes(0), lesson.asked(false, rayon::current_num_threads()));
+        let sum = match sums {
+            true => SumMemory::new(learners, self.dataset, sizes, asked),
+            false => SumMemory::default(),
         };
-        let largest = learners.iter().map(one).max().unwrap_or(0);
-        let size = n.min(LARGEST_SYSTEM as u64);
-        let judging = threads * 8 * LEFT_OUT_AT_A_TIME as u64 * (size + penalties)
-            + self.supervision.judging_memory();
-        let choosing = threads * 8 * 4 * n * targets;
-        let widest = learners.iter().map(columns).max().unwrap_or(0);
-        let composing = 8 * (6 * nodes + 4 * widest + 4 * n) * targets + 16 * nodes;
-        growing + largest.max(solving_sum) + judging + choosing + composing
+        let (n, targets) = (train as u64, sizes.targets as u64);
+        let columns = |learner: &Learner| learner.columns(self.dataset, train);
+        let filtered = |learner: &Learner| learner.design.columns(self.dataset) as u64;
+        let kept = |learner: &Learner| {
+            let d = columns(learner) as u64;
+            // Φ, the landmarks' rows, and the factor of their kernel.
+            let landmarks = match learner.kernel.is_linear() {
+                true => 0,
+                false => (n + filtered(learner) + d) * d,
+            };
+            // Left-out scores and the solution.
+            8 * (landmarks + (n + n.min(d)) * targets)
+        };
+        let trying = |learner: &Learner| {
+            let d = columns(learner) as u64;
+            let system = Sizes { columns: d as usize, ..sizes };
+            let solved = Ridge::default().system_memory(system, asked);
+            // Rows and kernel matrix of a linear learner; where columns are many, a panel of them and its part of the matrix.
+            let panels = n * d.min(PANEL as u64) + if d > PANEL as u64 { n * n } else { 0 };
+            let gram = if n <= d || sum.of_grams { n * n + panels } else { 0 };
+            let rows = if d < n || sums && !sum.of_grams { n * d } else { 0 };
+            // Rows of landmarks and others, twice: to tell them apart, and as the kernel moves them.
+            let compared = match learner.kernel.is_linear() {
+                true => 0,
+                false => 2 * (n + d) * filtered(learner),
+            };
+            solved.max(8 * (rows + gram)).max(8 * compared)
+        };
+        // The sum of all for the report and for calibrating, the latter's parts, and on each thread a choice with its sum.
+        let choosing = 8 * (3 + 2 * asked.threads) * n * targets;
+        let sum_itself = if sums { 8 * 3 * n * targets } else { 0 };
+        let all = learners.iter().map(kept).sum::<u64>() + sum_itself;
+        let (mut later, mut of_design) = (all, Vec::with_capacity(designs.len()));
+        for design in designs {
+            let mut most = 0;
+            for learner in learners.iter().filter(|learner| learner.design == *design) {
+                // What stays of those that come later is not there yet.
+                later -= kept(learner);
+                most = trying(learner).saturating_sub(later).max(most);
+            }
+            of_design.push(most);
+        }
+        SearchMemory {
+            kept: lesson.memory() + 8 * n + all,
+            growing: sum.growing,
+            trying: of_design,
+            after: sum.solving.max(choosing),
+        }
     }
+}
+
+/// Bytes that a search takes beyond its driver, by what they are for.
+struct SearchMemory {
+    /// What stays until the model is there: what is known of the nodes, and of each learner its left-out scores, its solution, and
+    /// what it compares with landmarks.
+    kept: u64,
+    /// The sum, as long as learners are added to it.
+    growing: u64,
+    /// The learners of each design beside its rows, less what will stay of those that come later.
+    trying: Vec<u64>,
+    /// The sum when it is solved, or weighting them and what to expect.
+    after: u64,
 }
 
 impl Outcome {
