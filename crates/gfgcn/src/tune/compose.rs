@@ -9,10 +9,11 @@
 use super::FILTERED_BYTES;
 use super::bank::Learner;
 use super::learn::{Coefficients, Inputs};
+use super::memory::{parts_memory, weighing_memory};
 use super::round::{Outcome, Round};
 use crate::calibration::Calibration;
 use crate::data::TargetKind;
-use crate::driver::{Budget, Driver, PANEL, Rows, distinct};
+use crate::driver::{Budget, Driver, Rows, distinct};
 use crate::error::Result;
 use crate::head::Head;
 use crate::linalg::multiply_transposed;
@@ -27,6 +28,10 @@ pub(super) struct Composed {
     pub(super) learners: Vec<usize>,
     pub(super) shares: Vec<(String, f64)>,
 }
+
+/// What is said where there is too little memory, and what helps.
+const WHAT: &str = "putting the model together";
+const REMEDY: &str = "train on fewer nodes or classes, or use a machine with more memory";
 
 /// Weights of scores that are smaller than this are nothing.
 pub(super) const NOTHING: f64 = 1e-12;
@@ -111,6 +116,14 @@ impl Round<'_> {
         left_out: &Matrix<f64>,
         unflattered: &Matrix<f64>,
     ) -> Result<Composed> {
+        let (train, targets) =
+            (self.supervision.train.len() as u64, self.supervision.head.columns());
+        let of_learner = |learner: &Learner| {
+            let columns = learner.columns(self.dataset, train as usize);
+            parts_memory(train, columns as u64, targets as u64)
+        };
+        let needed = outcome.learners.iter().map(of_learner).sum();
+        let _lease = self.context.memory().reserve(WHAT, needed, REMEDY)?;
         let Shared { mut parts, lambdas, intercept } = Shared::new(outcome, weights, constants);
         self.to_columns(&outcome.learners, &mut parts)?;
         let mut members = Vec::new();
@@ -188,17 +201,11 @@ impl Round<'_> {
         }
         let (train, targets) = (self.supervision.train, self.supervision.head.columns());
         let rows = Rows::of(train.to_vec(), self.dataset.nodes());
-        let columns = || designs.iter().map(|design| design.columns(self.dataset));
-        let widest = columns().max().unwrap_or(0);
-        // A panel of columns; the weights in parts and as one.
-        let solving = 8 * (PANEL.min(widest) * train.len() + 2 * widest * targets) as u64;
-        let weights = 8 * (columns().sum::<usize>() * targets) as u64;
-        let budget = Budget { solving, on_disk: false, ..Budget::beside(weights, self.context) };
+        let widest = designs.iter().map(|design| design.columns(self.dataset)).max().unwrap_or(0);
+        let solving = weighing_memory(train.len() as u64, widest as u64, targets as u64);
+        let budget = Budget { solving, on_disk: false, ..Budget::beside(0, self.context) };
         let driver = Driver::within(self.dataset, &designs, rows, 0, budget)?;
-        let remedy = "train on fewer nodes or classes, or use a machine with more memory";
-        let what = "putting the model together";
-        let (_lease, together) =
-            driver.reserve(what, weights, FILTERED_BYTES, remedy, self.context)?;
+        let (_lease, together) = driver.reserve(WHAT, 0, FILTERED_BYTES, REMEDY, self.context)?;
         for pass in driver.passes(together) {
             for (design, filtered) in pass.clone().zip(driver.run(pass, self.context)?) {
                 for &k in dual.iter().filter(|&&k| learners[k].design == designs[design]) {

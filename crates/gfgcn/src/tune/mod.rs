@@ -10,6 +10,7 @@ mod bank;
 mod compose;
 mod evaluate;
 mod learn;
+mod memory;
 mod representers;
 mod round;
 mod screening;

@@ -2,19 +2,20 @@
 
 use super::bank::Learner;
 use super::learn::{Inputs, Solved, solve};
+use super::memory::SearchMemory;
 use super::stack::{Ballot, Choice};
-use super::sum::{Growing, Sum, SumMemory, mean_diagonal};
+use super::sum::{Growing, Sum, mean_diagonal};
 use super::{Contender, FILTERED_BYTES};
 use crate::context::{Context, Lease};
 use crate::data::Dataset;
 use crate::design::Design;
-use crate::driver::{Budget, Driver, PANEL, Rows, distinct};
+use crate::driver::{Budget, Driver, Rows, distinct};
 use crate::error::{Error, Result};
 use crate::head::{Objective, Supervision};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::metrics::Metric;
-use crate::ridge::{Problem, Ridge, Sizes, features_overflow};
+use crate::ridge::{Problem, Ridge, features_overflow};
 use crate::split::Split;
 
 /// Systems larger than this are not solved: they take the cube of their size.
@@ -201,7 +202,9 @@ impl<'a> Round<'a> {
     /// Plans the propagation of learners and reserves what trying them takes, perhaps with their sum, and what follows from it.
     fn plan_with(&self, learners: Vec<Learner>, sums: bool) -> Result<Planned<'a>> {
         let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
-        let SearchMemory { kept, growing, trying, after } = self.memory(&learners, &designs, sums);
+        let lesson = self.supervision.lesson();
+        let SearchMemory { kept, growing, trying, after } =
+            SearchMemory::new(self.dataset, lesson, &learners, &designs, sums);
         let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
         let held = kept + growing;
         let budget = Budget {
@@ -216,78 +219,6 @@ impl<'a> Round<'a> {
             driver.reserve("the search", held, FILTERED_BYTES, remedy, self.context)?;
         Ok(Planned { learners, designs, driver, together, kept, lease })
     }
-
-    /// Bytes that the search among learners takes beyond the driver.
-    fn memory(&self, learners: &[Learner], designs: &[Design], sums: bool) -> SearchMemory {
-        let train = self.supervision.train.len();
-        let lesson = self.supervision.lesson();
-        let (sizes, asked) = (lesson.sizes(0), lesson.asked(false, rayon::current_num_threads()));
-        let sum = match sums {
-            true => SumMemory::new(learners, self.dataset, sizes, asked),
-            false => SumMemory::default(),
-        };
-        let (n, targets) = (train as u64, sizes.targets as u64);
-        let columns = |learner: &Learner| learner.columns(self.dataset, train);
-        let filtered = |learner: &Learner| learner.design.columns(self.dataset) as u64;
-        let kept = |learner: &Learner| {
-            let d = columns(learner) as u64;
-            // Φ, the landmarks' rows, and the factor of their kernel.
-            let landmarks = match learner.kernel.is_linear() {
-                true => 0,
-                false => (n + filtered(learner) + d) * d,
-            };
-            // Left-out scores and the solution.
-            8 * (landmarks + (n + n.min(d)) * targets)
-        };
-        let trying = |learner: &Learner| {
-            let d = columns(learner) as u64;
-            let system = Sizes { columns: d as usize, ..sizes };
-            let solved = Ridge::default().system_memory(system, asked);
-            // Rows and kernel matrix of a linear learner; where columns are many, a panel of them and its part of the matrix.
-            let panels = n * d.min(PANEL as u64) + if d > PANEL as u64 { n * n } else { 0 };
-            let gram = if n <= d || sum.of_grams { n * n + panels } else { 0 };
-            let rows = if d < n || sums && !sum.of_grams { n * d } else { 0 };
-            // Rows of landmarks and others, twice: to tell them apart, and as the kernel moves them.
-            let compared = match learner.kernel.is_linear() {
-                true => 0,
-                false => 2 * (n + d) * filtered(learner),
-            };
-            solved.max(8 * (rows + gram)).max(8 * compared)
-        };
-        // The sum of all for the report and for calibrating, the latter's parts, and on each thread a choice with its sum.
-        let choosing = 8 * (3 + 2 * asked.threads) * n * targets;
-        let sum_itself = if sums { 8 * 3 * n * targets } else { 0 };
-        let all = learners.iter().map(kept).sum::<u64>() + sum_itself;
-        let (mut later, mut of_design) = (all, Vec::with_capacity(designs.len()));
-        for design in designs {
-            let mut most = 0;
-            for learner in learners.iter().filter(|learner| learner.design == *design) {
-                // What stays of those that come later is not there yet.
-                later -= kept(learner);
-                most = trying(learner).saturating_sub(later).max(most);
-            }
-            of_design.push(most);
-        }
-        SearchMemory {
-            kept: lesson.memory() + 8 * n + all,
-            growing: sum.growing,
-            trying: of_design,
-            after: sum.solving.max(choosing),
-        }
-    }
-}
-
-/// Bytes that a search takes beyond its driver, by what they are for.
-struct SearchMemory {
-    /// What stays until the model is there: what is known of the nodes, and of each learner its left-out scores, its solution, and
-    /// what it compares with landmarks.
-    kept: u64,
-    /// The sum, as long as learners are added to it.
-    growing: u64,
-    /// The learners of each design beside its rows, less what will stay of those that come later.
-    trying: Vec<u64>,
-    /// The sum when it is solved, or weighting them and what to expect.
-    after: u64,
 }
 
 impl Outcome {
