@@ -28,7 +28,8 @@ SIZES = {
     "small": {"nodes": 100_000, "edges": 1_000_000, "classes": 10, "features": 128, "split": "1:1:8"},
     "1m": {"nodes": 1_000_000, "edges": 15_000_000, "classes": 10, "features": 128, "split": "1:1:98"},
     "10m": {"nodes": 10_000_000, "edges": 150_000_000, "classes": 10, "features": 128, "split": "1:1:98"},
-    # ogbn-papers100M has 111 million nodes, 1.6 thousand million edges and 172 classes; 128 features would take 57 GB of disk.
+    # ogbn-papers100M has 111 million nodes, 1.6 thousand million edges and 172 classes; 128 features would take 57 GB of disk, and
+    # scores 153 GB, so that labels alone are written.
     "papers": {"nodes": 111_059_956, "edges": 1_615_685_872, "classes": 172, "features": 32, "split": "1:1:98"},
 }
 
@@ -52,7 +53,7 @@ def main() -> None:
             steps["synth"] = run(options, "data", "synth", "-o", store, *shape)
         limit = ["--memory", options.memory]
         fit = ["fit", store, "--public-split", "--model", "gfsgc", "--depth", "4", "--device", "cpu", "--force"]
-        predict = ["--device", "cpu", "--force"]
+        predict = ["--device", "cpu", "--force", *(["--labels-only"] if options.size == "papers" else [])]
         model, labels = options.folder / "limited.model", options.folder / "limited.npz"
         whole, all_labels = options.folder / "whole.model", options.folder / "whole.npz"
         steps["fit"] = run(options, *fit, *limit, "-o", model)

@@ -14,9 +14,11 @@ use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// What is written beside labels and scores.
+/// What is written beside labels and scores, and what is left out.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
+    /// No scores, only labels. Values are written as ever.
+    pub labels_only: bool,
     /// The probability of every class or label.
     pub probabilities: bool,
     /// What is plausible at a coverage: sets of classes or labels, or intervals of values.
@@ -36,8 +38,14 @@ impl Extras {
     }
 
     /// How many columns there are for each class.
-    fn copies(&self) -> u64 {
-        u64::from(self.probabilities) + 2 * u64::from(self.regions.is_some())
+    fn copies(&self, kind: TargetKind) -> u64 {
+        u64::from(self.writes_scores(kind))
+            + u64::from(self.probabilities)
+            + 2 * u64::from(self.regions.is_some())
+    }
+
+    fn writes_scores(&self, kind: TargetKind) -> bool {
+        !self.labels_only || kind == TargetKind::Values
     }
 }
 
@@ -56,14 +64,14 @@ pub fn write_memory(
     let classes = predictions.classes().len() as u64;
     // As rows, as columns or bytes, and in the file's format; ids and labels beside them.
     let copies = if format == OutputFormat::Npz { 4 } else { 3 };
-    8 * nodes as u64 + some * (8 * copies * (1 + extras.copies()) * classes + 256)
+    8 * nodes as u64 + some * (8 * copies * extras.copies(predictions.kind()) * classes + 256)
 }
 
 /// Writes the predictions for the given nodes of the dataset that was predicted.
 ///
 /// A table (CSV, TSV, JSON, Parquet) has the columns `id`, `label` and `score_CLASS` for each
 /// class. An archive has the arrays `id`, `label` (text), `label_id` (positions in
-/// `class_names`), `scores` (nodes × classes) and `class_names`.
+/// `class_names`), `scores` (nodes × classes) and `class_names`. [`Extras::labels_only`] leaves the scores out.
 ///
 /// Sets of labels stand in `label`, joined by semicolons; an archive has `labels` (nodes × labels, 0 or 1) in place of
 /// `label_id`. Values have a column of their own name each, in an archive `values` (nodes × columns) and `value_names`.
@@ -93,26 +101,23 @@ fn columns<'p>(
     nodes: &[usize],
     extras: &Extras,
 ) -> Vec<Column<'p>> {
-    let scores: Vec<Vec<f64>> = nodes.iter().map(|&node| predictions.scores(node)).collect();
     let mut columns = vec![Column::text("id", nodes.iter().map(|&node| dataset.node_id(node)))];
     if predictions.kind() != TargetKind::Values {
         columns.push(Column::text("label", nodes.iter().map(|&node| label(predictions, node))));
     }
-    for (class, name) in predictions.classes().iter().enumerate() {
-        let values = scores.iter().map(|row| row[class]).collect();
-        let name = match predictions.kind() {
-            TargetKind::Values => name.clone(),
-            TargetKind::Classes | TargetKind::Sets => format!("score_{name}"),
-        };
-        columns.push(Column::numbers(name, values));
-    }
-    if extras.probabilities {
-        let rows: Vec<Vec<f64>> =
-            nodes.iter().map(|&node| predictions.probabilities(node)).collect();
+    let mut of_classes = |of_node: &dyn Fn(usize) -> Vec<f64>, prefix: &str| {
+        let rows: Vec<Vec<f64>> = nodes.iter().map(|&node| of_node(node)).collect();
         for (class, name) in predictions.classes().iter().enumerate() {
             let values = rows.iter().map(|row| row[class]).collect();
-            columns.push(Column::numbers(format!("probability_{name}"), values));
+            columns.push(Column::numbers(format!("{prefix}{name}"), values));
         }
+    };
+    if extras.writes_scores(predictions.kind()) {
+        let prefix = if predictions.kind() == TargetKind::Values { "" } else { "score_" };
+        of_classes(&|node| predictions.scores(node), prefix);
+    }
+    if extras.probabilities {
+        of_classes(&|node| predictions.probabilities(node), "probability_");
     }
     if let Some(regions) = &extras.regions {
         columns.extend(region_columns(predictions, nodes, regions, extras));
@@ -204,7 +209,9 @@ impl<W: Write + Seek> Members<'_, W> {
                 })?;
             }
         }
-        self.numbers("scores", &|node| predictions.scores(node))?;
+        if !extras.labels_only {
+            self.numbers("scores", &|node| predictions.scores(node))?;
+        }
         self.names("class_names")?;
         if extras.probabilities {
             self.numbers("probabilities", &|node| predictions.probabilities(node))?;

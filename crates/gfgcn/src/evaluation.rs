@@ -15,7 +15,7 @@ use crate::fit::Fitted;
 use crate::head::{Lesson, Objective, Supervision, target_columns};
 use crate::matrix::Matrix;
 use crate::metrics::{Metric, Summary, test_accuracy};
-use crate::predictor::{Predictor, score_all, score_memory};
+use crate::predictor::{Predictor, propagates_scores, score_all, score_memory};
 use crate::ridge::{Ridge, Sizes};
 use crate::split::Split;
 use rayon::prelude::*;
@@ -135,7 +135,7 @@ impl Evaluation {
             Driver::check(dataset.features(), &self.designs, context)?;
             let Memory { held, solving, scoring } = self.memory(&lessons, dataset);
             let budget = Budget { solving, scoring, ..Budget::beside(held, context) };
-            let mut driver = self.driver(dataset, budget)?;
+            let mut driver = self.driver(dataset, self.propagated(&lessons, dataset), budget)?;
             if let Some(sides) = sides {
                 driver = driver.with_sides(&sides);
             }
@@ -166,25 +166,32 @@ impl Evaluation {
     /// # Errors
     /// What no driver can be made for.
     pub fn explain(&self, dataset: &Dataset) -> Result<Explanation> {
-        let driver = self.driver(dataset, Budget::default())?;
+        let driver = self.driver(dataset, self.score_columns(dataset), Budget::default())?;
         let train = self.largest_training_part();
         let (count, targets) = (self.steps() as usize, dataset.targets().names().len());
         let systems = Systems::new(count, train, self.columns(&driver), targets, &self.ridge);
-        let scoring = if self.ridge.kernel.is_linear() {
+        let scoring = if !self.ridge.kernel.is_linear() {
+            Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
+        } else if self.needs_every_row(dataset) {
+            Scoring::Features
+        } else {
             Scoring::Scores {
                 columns: self.score_columns(dataset),
                 products: driver.score_products(),
             }
-        } else {
-            Scoring::Kernel { pairs: self.splits.len() * train * dataset.nodes() }
         };
         Ok(driver.explain(FILTERED_BYTES, vec![systems], scoring))
     }
 
-    fn driver<'d>(&self, dataset: &'d Dataset, budget: Budget) -> Result<Driver<'d>> {
-        // Only a linear kernel predicts without the filtered features of every node.
-        if !self.ridge.kernel.is_linear() {
-            return Driver::within(dataset, &self.designs, Rows::All, 0, budget);
+    /// For the rows of all splits and so many columns of scores.
+    fn driver<'d>(
+        &self,
+        dataset: &'d Dataset,
+        columns: usize,
+        budget: Budget,
+    ) -> Result<Driver<'d>> {
+        if self.needs_every_row(dataset) {
+            return Driver::within(dataset, &self.designs, Rows::All, columns, budget);
         }
         let mut nodes: Vec<usize> = Vec::new();
         for split in &self.splits {
@@ -194,12 +201,37 @@ impl Evaluation {
             }
         }
         let rows = Rows::of(nodes, dataset.nodes());
-        Driver::within(dataset, &self.designs, rows, self.score_columns(dataset), budget)
+        Driver::within(dataset, &self.designs, rows, columns, budget)
+    }
+
+    /// Whether nodes are scored by their filtered features: always, unless the kernel is linear and there are no more targets than
+    /// features. (Splits whose training nodes lack some classes may have fewer.)
+    fn needs_every_row(&self, dataset: &Dataset) -> bool {
+        let targets = target_columns(dataset.targets());
+        let narrow = |design: &Design| propagates_scores(targets, design.columns(dataset));
+        !self.ridge.kernel.is_linear() || !self.designs.iter().all(narrow)
     }
 
     /// Columns of scores that a design has over all splits, at most.
     fn score_columns(&self, dataset: &Dataset) -> usize {
-        self.splits.len() * target_columns(dataset.targets())
+        match self.ridge.kernel.is_linear() {
+            true => self.splits.len() * target_columns(dataset.targets()),
+            false => 0,
+        }
+    }
+
+    /// Those of them that are propagated.
+    fn propagated(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> usize {
+        let of_design = |design: &Design| {
+            let sizes = lessons.iter().map(|lesson| lesson.sizes(design.columns(dataset)));
+            sizes.filter(|&sizes| self.propagates(sizes)).map(|sizes| sizes.targets).sum()
+        };
+        self.designs.iter().map(of_design).max().unwrap_or(0)
+    }
+
+    /// Whether the scores of a split are propagated.
+    fn propagates(&self, sizes: Sizes) -> bool {
+        self.ridge.kernel.is_linear() && propagates_scores(sizes.targets, sizes.columns)
     }
 
     fn largest_training_part(&self) -> usize {
@@ -231,13 +263,23 @@ impl Evaluation {
             true => sum(&|sizes| 2 * 8 * (sizes.train * sizes.targets) as u64),
             false => 0,
         };
-        let scores = if ridge.kernel.is_linear() {
-            sum(&|sizes| score_memory(ridge.kernel, sizes, nodes))
-        } else {
-            // One after the other, and the scores of all.
-            let largest = sizes.iter().map(|&sizes| score_memory(ridge.kernel, sizes, nodes)).max();
-            largest.unwrap_or(0) + sum(&|sizes| 8 * (nodes * sizes.targets) as u64)
-        };
+        // Those that are propagated are the driver's; of others one after the other, and all scores.
+        let scores = self.designs.iter().map(|design| {
+            let (mut all, mut at_work) = (0, 0);
+            for lesson in lessons {
+                let sizes = lesson.sizes(design.columns(dataset));
+                let needed = score_memory(ridge.kernel, sizes, nodes);
+                if self.propagates(sizes) {
+                    all += needed;
+                } else {
+                    let own = 8 * (nodes * sizes.targets) as u64;
+                    all += own;
+                    at_work = at_work.max(needed - own);
+                }
+            }
+            all + at_work
+        });
+        let scores = scores.max().unwrap_or(0);
         let tested = || self.splits.iter().map(|split| split.test().len());
         let predictions = 4 * (self.designs.len() * tested().sum::<usize>()) as u64;
         // As many splits at a time as there are threads.
@@ -296,7 +338,7 @@ impl Run<'_> {
             self.supervisions.par_iter().map(fit).collect::<Result<_>>()?;
         let start = Instant::now();
         let predictors: Vec<&Predictor> = fits.iter().map(|(fit, _)| &fit.predictor).collect();
-        let all = || Ok(filtered.clone());
+        let all = || filtered.clone().fetched();
         let scores = score_all(&predictors, &self.driver, design, all, context)?;
         let mut result = Evaluated {
             design: self.evaluation.designs[design].clone(),

@@ -73,7 +73,7 @@ pub mod linalg;
 pub mod matrix;
 pub mod metrics;
 pub mod model;
-mod pages;
+pub mod pages;
 mod predictor;
 pub mod ridge;
 mod scalar;

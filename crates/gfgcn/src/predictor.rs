@@ -1,15 +1,17 @@
 //! From the closed-form solution to the scores of every node.
 
 use crate::context::Context;
-use crate::driver::{Driver, Filtered};
+use crate::driver::{Driver, Filtered, ScoreParts};
 use crate::error::{Error, Result};
+use crate::head::Head;
 use crate::kernel::Kernel;
 use crate::linalg::multiply;
 use crate::matrix::Matrix;
 use crate::ridge::{Sizes, Solution};
 use rayon::prelude::*;
+use std::ops::Range;
 
-/// Rows of a kernel matrix that are held at a time.
+/// Nodes that are scored at a time by their filtered features.
 const CHUNK: usize = 1024;
 
 /// What scores are computed from.
@@ -79,7 +81,13 @@ impl Predictor {
         }
     }
 
-    /// W, where the filtered features themselves are not needed.
+    /// W, if every node is scored by p(Â)(X W), which has a column per target. With more targets than features, p(Â) X has fewer
+    /// columns, and one pass over it gives all scores.
+    pub(crate) fn propagated_weights(&self) -> Option<&Matrix<f64>> {
+        self.weights().filter(|weights| propagates_scores(weights.cols(), weights.rows()))
+    }
+
+    /// W, of a linear predictor.
     pub(crate) fn weights(&self) -> Option<&Matrix<f64>> {
         match self {
             Predictor::Linear { weights, .. } => Some(weights),
@@ -174,36 +182,129 @@ impl Predictor {
 
     /// Bytes that scoring takes beyond the filtered rows and what the driver needs for it.
     pub(crate) fn score_memory(&self, nodes: usize) -> u64 {
+        let (kernel, sizes) = self.sizes();
+        score_memory(kernel, sizes, nodes)
+    }
+
+    /// The same of [`Predictor::classes`]: scores of a few nodes at a time on each thread.
+    pub(crate) fn class_memory(&self, nodes: usize) -> u64 {
+        let at_once = rayon::current_num_threads().min(nodes.div_ceil(CHUNK));
+        let (kernel, sizes) = self.sizes();
+        let scoring = match self.propagated_weights() {
+            Some(_) => 8 * 2 * sizes.columns * sizes.targets + 8 * at_once * CHUNK * sizes.targets,
+            None => at_once * chunk_memory(kernel, sizes, nodes),
+        };
+        (4 * nodes + scoring) as u64
+    }
+
+    /// What it compares by, and the sizes of the problem that it solves.
+    fn sizes(&self) -> (Kernel, Sizes) {
         let (kernel, train) = match self {
             Predictor::Linear { .. } => (Kernel::Linear, 0),
             Predictor::Kernel { kernel, support, .. } => (*kernel, support.rows()),
         };
-        let sizes = Sizes { train, validation: 0, columns: self.inputs(), targets: self.targets() };
-        score_memory(kernel, sizes, nodes)
+        let (columns, targets) = (self.inputs(), self.targets());
+        (kernel, Sizes { train, validation: 0, columns, targets })
     }
+
+    /// The class of every node by the one design of a driver, a position among those of the head; scores are not kept.
+    ///
+    /// # Errors
+    /// As [`score_all`].
+    pub(crate) fn classes(
+        &self,
+        head: &Head,
+        driver: &Driver<'_>,
+        context: &Context,
+    ) -> Result<Vec<u32>> {
+        let scores = match self.propagated_weights() {
+            Some(weights) => {
+                let parts = driver.score_parts(0, &[weights], self.intercept(), context)?;
+                ScoreRows::Propagated(parts)
+            }
+            None => ScoreRows::Filtered(driver.run(0..1, context)?.remove(0)),
+        };
+        let mut classes = vec![0; scores.nodes()];
+        let chunks = classes.par_chunks_mut(CHUNK).enumerate();
+        chunks.try_for_each(|(k, classes)| {
+            context.check()?;
+            let first = k * CHUNK;
+            let rows = finite(scores.of(first..first + classes.len(), self, context)?)?;
+            let decode = |(row, class): (usize, &mut u32)| *class = head.decode(rows.row(row));
+            classes.iter_mut().enumerate().for_each(decode);
+            Ok(())
+        })?;
+        Ok(classes)
+    }
+}
+
+/// What the scores of a few nodes are computed from.
+enum ScoreRows {
+    Propagated(ScoreParts),
+    Filtered(Filtered),
+}
+
+impl ScoreRows {
+    fn nodes(&self) -> usize {
+        match self {
+            ScoreRows::Propagated(parts) => parts.nodes(),
+            ScoreRows::Filtered(filtered) => filtered.rows(),
+        }
+    }
+
+    fn of(
+        &self,
+        nodes: Range<usize>,
+        predictor: &Predictor,
+        context: &Context,
+    ) -> Result<Matrix<f64>> {
+        match self {
+            ScoreRows::Propagated(parts) => {
+                let mut scores = Matrix::zeros(nodes.len(), predictor.targets());
+                let rows = scores.as_mut_slice().chunks_mut(predictor.targets().max(1));
+                nodes.zip(rows).for_each(|(node, row)| parts.fill(node, row));
+                Ok(scores)
+            }
+            ScoreRows::Filtered(filtered) => {
+                predictor.score_filtered(&filtered.range(nodes), context)
+            }
+        }
+    }
+}
+
+/// Whether scores are propagated, not filtered features multiplied: by what has fewer columns.
+pub(crate) fn propagates_scores(targets: usize, features: usize) -> bool {
+    targets <= features
 }
 
 /// See [`Predictor::score_memory`]; of a predictor that is not there yet.
 pub(crate) fn score_memory(kernel: Kernel, sizes: Sizes, nodes: usize) -> u64 {
-    let Sizes { train, columns, targets, .. } = sizes;
-    let bytes = if kernel.is_linear() {
+    let Sizes { columns, targets, .. } = sizes;
+    let bytes = if kernel.is_linear() && propagates_scores(targets, columns) {
         // The weights side by side with those of others, and again by channel.
         8 * 2 * columns * targets
     } else {
-        let rows = CHUNK.min(nodes);
-        let copies = 1 + kernel.copies() as usize;
-        // Rows and support vectors, the kernel, and the scores by it.
-        let chunk = copies * (rows + train) * columns + rows * (train + targets);
-        // The scores in pieces, and then as one.
-        8 * nodes * targets + 8 * chunk.max(nodes * targets)
+        chunk_memory(kernel, sizes, nodes) + 8 * nodes * targets
     };
     bytes as u64
 }
 
+/// Bytes that scoring a few of so many nodes takes by their filtered features, with the scores.
+fn chunk_memory(kernel: Kernel, sizes: Sizes, nodes: usize) -> usize {
+    let Sizes { train, columns, targets, .. } = sizes;
+    let rows = CHUNK.min(nodes);
+    // Rows and support vectors, and copies of both near the origin; the kernel.
+    let compared = match kernel.is_linear() {
+        true => rows * columns,
+        false => (1 + kernel.copies() as usize) * (rows + train) * columns + rows * train,
+    };
+    8 * (compared + rows * targets)
+}
+
 /// Scores of every node by several predictors of one design of a driver; nodes × targets each.
 ///
-/// Linear predictors are propagated side by side, without the filtered features, which others need: `filtered`
-/// gives those of all nodes.
+/// Where scores have fewer columns than features, those of all predictors are propagated side by side. Others need the
+/// filtered features: `filtered` gives those of all nodes.
 ///
 /// # Errors
 /// Scores that are not finite, or that the work is cancelled.
@@ -214,28 +315,43 @@ pub(crate) fn score_all(
     filtered: impl FnOnce() -> Result<Filtered>,
     context: &Context,
 ) -> Result<Vec<Matrix<f64>>> {
-    let linear: Option<Vec<&Matrix<f64>>> = predictors.iter().map(|p| p.weights()).collect();
-    let scores = match linear {
-        Some(weights) => {
-            let constants: Vec<f64> =
-                predictors.iter().flat_map(|predictor| predictor.intercept()).copied().collect();
-            let scores = driver.scores_with(design, &weights, &constants, context)?;
-            if predictors.len() == 1 {
-                return Ok(vec![finite(scores)?]);
-            }
-            let own = |(k, predictor): (usize, &&Predictor)| {
-                let first = predictors[..k].iter().map(|before| before.targets()).sum::<usize>();
-                scores.select_columns(first..first + predictor.targets())
-            };
-            predictors.par_iter().enumerate().map(own).collect::<Vec<_>>()
-        }
-        None => {
-            let filtered = filtered()?;
-            let score = |predictor: &&Predictor| score_in_chunks(predictor, &filtered, context);
-            predictors.iter().map(score).collect::<Result<Vec<_>>>()?
-        }
+    let narrow = |predictor: &&Predictor| predictor.propagated_weights().is_some();
+    let side_by_side: Vec<&Predictor> = predictors.iter().copied().filter(narrow).collect();
+    let mut propagated = propagated(&side_by_side, driver, design, context)?.into_iter();
+    let filtered = match side_by_side.len() < predictors.len() {
+        true => Some(filtered()?),
+        false => None,
     };
+    // One after the other: threads share the work of each, and its memory.
+    let own = |predictor: &&Predictor| match &filtered {
+        Some(filtered) if !narrow(predictor) => score_in_chunks(predictor, filtered, context),
+        _ => Ok(propagated.next().expect("scores of each")),
+    };
+    let scores = predictors.iter().map(own).collect::<Result<Vec<_>>>()?;
     scores.into_par_iter().map(finite).collect()
+}
+
+/// Scores of every node by linear predictors, without filtered features.
+fn propagated(
+    predictors: &[&Predictor],
+    driver: &Driver<'_>,
+    design: usize,
+    context: &Context,
+) -> Result<Vec<Matrix<f64>>> {
+    let weights: Vec<&Matrix<f64>> = predictors.iter().filter_map(|p| p.weights()).collect();
+    if weights.is_empty() {
+        return Ok(Vec::new());
+    }
+    let constants: Vec<f64> = predictors.iter().flat_map(|p| p.intercept()).copied().collect();
+    let scores = driver.scores_with(design, &weights, &constants, context)?;
+    if predictors.len() == 1 {
+        return Ok(vec![scores]);
+    }
+    let own = |(k, predictor): (usize, &&Predictor)| {
+        let first = predictors[..k].iter().map(|before| before.targets()).sum::<usize>();
+        scores.select_columns(first..first + predictor.targets())
+    };
+    Ok(predictors.par_iter().enumerate().map(own).collect())
 }
 
 /// Scores, if all are finite.
@@ -255,9 +371,11 @@ fn score_in_chunks(
     filtered: &Filtered,
     context: &Context,
 ) -> Result<Matrix<f64>> {
-    let chunks = (0..filtered.rows()).step_by(CHUNK).map(|first| {
-        let rows = first..filtered.rows().min(first + CHUNK);
-        predictor.score_filtered(&filtered.range(rows), context)
-    });
-    Ok(Matrix::stacked(&chunks.collect::<Result<Vec<Matrix<f64>>>>()?))
+    let targets = predictor.targets();
+    let mut scores = Matrix::zeros(filtered.rows(), targets);
+    for (k, out) in scores.as_mut_slice().chunks_mut((CHUNK * targets).max(1)).enumerate() {
+        let rows = k * CHUNK..filtered.rows().min((k + 1) * CHUNK);
+        out.copy_from_slice(predictor.score_filtered(&filtered.range(rows), context)?.as_slice());
+    }
+    Ok(scores)
 }

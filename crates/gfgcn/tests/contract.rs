@@ -79,7 +79,7 @@ fn to_matrix(m: &Dense) -> Matrix<f64> {
     Matrix::from_fn(m.len(), m[0].len(), |i, j| m[i][j])
 }
 
-/// Fewer features than training nodes (primal), more (dual), one; dense and sparse; weighted.
+/// Fewer features than training nodes (primal), more (dual), one, fewer than classes; dense and sparse; weighted.
 fn recipes() -> Vec<Recipe> {
     let base = Recipe {
         nodes: 37,
@@ -97,6 +97,7 @@ fn recipes() -> Vec<Recipe> {
         Recipe { features: 130, classes: 5, weighted: true, seed: 4, ..base },
         Recipe { directed: true, seed: 5, ..base },
         Recipe { features: 70, sparse: true, weighted: true, directed: true, seed: 6, ..base },
+        Recipe { features: 2, classes: 5, seed: 7, ..base },
     ]
 }
 
@@ -204,7 +205,7 @@ fn scores_equal_the_formulas_for_every_combination() {
             }
         }
     }
-    assert_eq!(combinations, 6 * 2 * 10 * 10 * 3);
+    assert_eq!(combinations, 7 * 2 * 10 * 10 * 3);
 }
 
 /// The closed form itself, on the same double-precision features: to rounding.

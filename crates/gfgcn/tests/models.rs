@@ -3,7 +3,7 @@
 mod sealed;
 mod synthetic;
 
-use gfgcn::context::Context;
+use gfgcn::context::{Context, Scratch};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::features::Features;
 use gfgcn::filter::Filter;
@@ -68,6 +68,40 @@ fn bits(model: &Model, dataset: &Dataset) -> Vec<u64> {
 
 fn error(file: &[u8]) -> String {
     Model::from_bytes(file).expect_err("must be refused").to_string()
+}
+
+/// Two, three and five classes of three features, so that scores are propagated or features filtered; other kernels; several members.
+#[test]
+fn classes_alone_are_those_with_the_largest_scores() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |model: &Model, dataset: &Dataset, name: &str| {
+        let whole = predict(model, dataset).unwrap();
+        let in_memory = Context::default();
+        let on_disk = in_memory.clone().with_scratch(Scratch::at(&folder.path().join(name), name));
+        for context in [in_memory, on_disk] {
+            let classes = model.predict_classes(dataset, &context).unwrap();
+            assert!(whole.has_scores() && !classes.has_scores());
+            assert_eq!(classes.nodes(), dataset.nodes());
+            for node in 0..dataset.nodes() {
+                let scores = whole.scores(node);
+                let largest = scores.iter().copied().fold(f64::MIN, f64::max);
+                assert_eq!(scores[classes.class(node) as usize], largest, "{name}, node {node}");
+                assert_eq!(classes.name(node), whole.name(node));
+            }
+        }
+    };
+    for classes in [1, 2, 3, 5] {
+        for kernel in ["linear", "rbf"] {
+            let dataset = dataset(classes);
+            check(&fit(&dataset, kernel, classes == 3), &dataset, &format!("{kernel}-{classes}"));
+        }
+    }
+    let dataset = dataset(3);
+    let split = Split::all_labelled(dataset.labels()).unwrap();
+    let stack = Search { learners: Some(learners()), ..Search::default() };
+    let model = stack.run(&dataset, &split, &Context::default()).unwrap().model;
+    assert!(model.members().len() > 1, "several members");
+    check(&model, &dataset, "searched");
 }
 
 #[test]

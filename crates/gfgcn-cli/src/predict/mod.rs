@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
   gfgcn predict my.model my-folder -o labels.csv
   gfgcn predict my.model my-folder --only-unlabelled -o new.parquet
   gfgcn predict my.model my-folder --nodes ids.txt -o few.csv
-  gfgcn predict my.model my-folder -o - | head
+  gfgcn predict my.model my-folder --labels-only -o - | head
   gfgcn predict my.model my-folder --probabilities --sets 0.9 -o labels.csv
   gfgcn predict cora.model cora --public-split -o cora.npz")]
 pub(crate) struct Arguments {
@@ -56,6 +56,9 @@ pub(crate) struct Arguments {
     /// Predict only these nodes, at the cost of their surroundings: one id per line, or a table whose first column is id
     #[arg(long, value_name = "FILE", conflicts_with = "only_unlabelled")]
     nodes: Option<PathBuf>,
+    /// Write labels without scores; of classes, these are not kept either, which saves memory and disk on large graphs
+    #[arg(long, conflicts_with_all = ["probabilities", "sets"])]
+    labels_only: bool,
     /// Write the probability of every class or label, too
     #[arg(long)]
     probabilities: bool,
@@ -109,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, output: &Output) -> an
             let predict = |context: &Context| model.predict_nodes(&dataset, nodes, context);
             progress::show(output, "predicting", Unit::Time, predict)?
         }
-        None => predict_all(&model, &dataset, scratch.as_ref(), output)?,
+        None => predict_all(&model, &dataset, arguments.labels_only, scratch.as_ref(), output)?,
     };
     if let (Some(share), Some(coverage)) = (arguments.smooth, arguments.sets) {
         let smooth = |context: &Context| {
@@ -164,7 +167,7 @@ pub(crate) fn label_all(
     let target = Table { path, format: FormatOption::default().of(path)?, force };
     let start = Instant::now();
     let scratch = scratch(&target, &WorkFolder::default(), memory, model, dataset);
-    let predictions = predict_all(model, dataset, scratch.as_ref(), output)?;
+    let predictions = predict_all(model, dataset, false, scratch.as_ref(), output)?;
     let elapsed = start.elapsed();
     let (nodes, extras) = (dataset.as_listed(), Extras::default());
     target.write(dataset, &predictions, &nodes, &extras)?;
@@ -188,11 +191,18 @@ fn scratch(
 fn predict_all(
     model: &Model,
     dataset: &Dataset,
+    labels_only: bool,
     scratch: Option<&Scratch>,
     output: &Output,
 ) -> anyhow::Result<Predictions> {
     let unit = if scratch.is_some() { Unit::Steps } else { Unit::Time };
-    let predict = |context: &Context| model.predict(dataset, &with_scratch(context, scratch));
+    let predict = |context: &Context| {
+        let context = with_scratch(context, scratch);
+        match labels_only {
+            true => model.predict_classes(dataset, &context),
+            false => model.predict(dataset, &context),
+        }
+    };
     Ok(progress::show(output, "predicting", unit, predict)?)
 }
 
@@ -273,9 +283,15 @@ impl Arguments {
                 "values have no probabilities; --intervals gives what is plausible".into(),
             ));
         }
+        if self.labels_only && model.head().kind() == TargetKind::Values {
+            let problem =
+                "the model predicts values, which have no labels; leave out --labels-only";
+            return Err(Error::Data(problem.into()));
+        }
         let regions =
             self.sets.map(|coverage| model.calibration().regions(coverage)).transpose()?;
-        Ok(Extras { probabilities: self.probabilities, regions, smoothed: None })
+        let (labels_only, probabilities) = (self.labels_only, self.probabilities);
+        Ok(Extras { labels_only, probabilities, regions, smoothed: None })
     }
 }
 

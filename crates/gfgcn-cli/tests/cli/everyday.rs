@@ -107,6 +107,31 @@ fn only_unlabelled_nodes_where_asked_for() {
 }
 
 #[test]
+fn labels_without_scores_are_the_same_labels() {
+    let sandbox = trained();
+    sandbox.ok("predict m.model folder -o out.csv");
+    let report = sandbox.ok("predict m.model folder --labels-only -o labels.csv");
+    assert!(report.contains("14 nodes (7 ants, 7 bees)"), "{report}");
+    assert!(report.contains("Agreement with 4 labelled nodes"), "{report}");
+    let first_two = |line: &str| line.split(',').take(2).collect::<Vec<_>>().join(",");
+    let expected: Vec<String> = sandbox.read("out.csv").lines().map(first_two).collect();
+    assert_eq!(sandbox.read("labels.csv").lines().collect::<Vec<_>>(), expected);
+    std::fs::write(sandbox.path("ids.txt"), "bees-3\nants-4\n").unwrap();
+    sandbox.ok("predict m.model folder --labels-only --nodes ids.txt -o few.csv");
+    assert_eq!(labels(&sandbox.read("few.csv")).len(), 2);
+    sandbox.ok("predict m.model folder --labels-only -o labels.npz");
+    let file = std::fs::File::open(sandbox.path("labels.npz")).unwrap();
+    let members = zip::ZipArchive::new(file).unwrap();
+    let mut names: Vec<&str> = members.file_names().collect();
+    names.sort_unstable();
+    assert_eq!(names, ["class_names.npy", "id.npy", "label.npy", "label_id.npy"]);
+    for option in ["--probabilities", "--sets 0.9"] {
+        let refused = sandbox.run(&format!("predict m.model folder --labels-only {option} -o x"));
+        assert_eq!(refused.status, Some(2), "{option}: {}", refused.stderr);
+    }
+}
+
+#[test]
 fn every_format_holds_the_same_labels() {
     let sandbox = trained();
     for name in ["out.csv", "out.tsv", "out.parquet", "out.npz"] {

@@ -117,6 +117,34 @@ fn any_limit_of_memory_gives_the_same_bytes_or_a_refusal() {
     }
 }
 
+/// More classes than features: filtered features are kept in place of scores, and without those, next to nothing.
+#[test]
+fn many_classes_are_predicted_in_little_memory() {
+    let sandbox = Sandbox::new();
+    let shape = "--nodes 12000 --edges 60000 --classes 60 --features 20";
+    sandbox.ok(&format!("data synth -o x.store {shape} --split 1:1:8"));
+    sandbox.ok(&format!("{FIT} -o x.model"));
+    sandbox.ok("predict x.model x.store --public-split -o whole.csv");
+    let labels = |name: &str| -> Vec<String> {
+        let table = sandbox.read(name);
+        table.lines().map(|line| line.split(',').take(2).collect::<Vec<_>>().join(",")).collect()
+    };
+    // Scores alone take 5.8 MB.
+    let limit = "--memory 5MB --threads 1";
+    let refused = sandbox.run(&format!("predict x.model x.store {limit} -o part.csv"));
+    assert_eq!(refused.status, Some(4), "{refused:?}");
+    let only = sandbox.ok(&format!("predict x.model x.store {limit} --labels-only -o part.csv"));
+    assert!(only.contains("12000 nodes"), "{only}");
+    assert_eq!(sandbox.read("part.csv").lines().collect::<Vec<_>>(), labels("whole.csv"));
+    assert!(!sandbox.path("part.csv.work").exists());
+    // An evaluation on the same split scores the same labels.
+    let report = sandbox.json("predict x.model x.store --public-split -o again.csv");
+    let evaluated = "evaluate x.store --public-split --all-nodes --models gfsgc --depths 4";
+    let evaluated = sandbox.json(evaluated);
+    let accuracy = &evaluated["results"][0]["accuracy"]["mean"];
+    assert_eq!(report["agreement"]["accuracy"], *accuracy, "{evaluated}");
+}
+
 /// The files of a work folder that are finished.
 fn finished(sandbox: &Sandbox) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(sandbox.path("part.model.work")).into_iter().flatten().flatten();

@@ -109,6 +109,8 @@ fn values_are_learnt_from_a_folder_or_a_file() {
     let ant = out.lines().find_map(|line| line.strip_prefix("ants-9,")).unwrap();
     assert!((90.0..115.0).contains(&ant.parse::<f64>().unwrap()), "an ant of {ant}");
     sandbox.ok("predict m.model valued -o out.npz");
+    let refused = sandbox.run("predict m.model valued --labels-only -o labels.csv");
+    assert!(refused.status == Some(3) && refused.stderr.contains("values"), "{refused:?}");
     let info = sandbox.json("data info valued");
     assert_eq!((&info["targets"], &info["values"][0]), (&"values".into(), &"height".into()));
 }

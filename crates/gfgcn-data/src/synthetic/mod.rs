@@ -7,6 +7,7 @@
 //! cosines, which every platform rounds its own way, are not used.
 
 mod population;
+mod steps;
 
 use crate::archive::Writer;
 use crate::store::StoreWriter;
@@ -187,7 +188,7 @@ impl Synthetic {
     /// Bytes that [`Synthetic::write`] takes at most.
     fn write_memory(&self) -> u64 {
         let Shape { nodes, classes, features, .. } = self.shape;
-        let population = 28 * nodes + 16 * classes;
+        let population = 30 * nodes + 16 * classes;
         let offsets_and_longest_row = 12 * nodes;
         let bits = nodes / 8 * rayon::current_num_threads();
         (population + offsets_and_longest_row + bits + 64 * BLOCK + 8 * features) as u64

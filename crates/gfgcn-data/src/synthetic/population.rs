@@ -1,7 +1,8 @@
 //! Who the nodes of a synthetic graph are, how many edges each gets, and to whom.
 
+use super::steps::Steps;
 use super::{below, unit};
-use gfgcn::{Error, Result};
+use gfgcn::{Error, Result, pages};
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
 
@@ -17,41 +18,39 @@ pub(super) struct Population {
     place: Vec<u32>,
     /// Where each class starts in `members`, and the end.
     starts: Vec<usize>,
-    /// The sum of θ over all nodes before each.
-    sums: Vec<f64>,
-    /// The sum of θ over all of `members` before each.
-    member_sums: Vec<f64>,
+    /// θ of each node.
+    theta: Steps,
+    /// θ of each of `members`.
+    member_theta: Steps,
 }
 
 impl Population {
     pub(super) fn draw(nodes: usize, classes: usize, random: &mut ChaCha8Rng) -> Self {
         let largest = 3.0 * (nodes as f64).sqrt();
         let mut class = Vec::with_capacity(nodes);
-        let mut sums = running_sums(nodes);
         let mut starts = vec![0; classes + 1];
-        for node in 0..nodes {
+        let draw = |node| {
             let drawn = below(random, classes);
             let of_node = if node < classes { node } else { drawn };
             class.push(of_node as u32);
             starts[of_node + 1] += 1;
             // The largest of three uniform numbers is below x with probability x³.
             let root = (0..3).map(|_| 1.0 - unit(random)).fold(0.0, f64::max);
-            sums.push(sums[node] + (1.0 / (root * root)).min(largest));
-        }
+            (1.0 / (root * root)).min(largest)
+        };
+        let theta = Steps::new(nodes, (0..nodes).map(draw));
         (0..classes).for_each(|c| starts[c + 1] += starts[c]);
         let mut next = starts.clone();
-        let (mut members, mut place) = (vec![0; nodes], vec![0; nodes]);
+        let (mut members, mut place) = (pages::zeros(nodes), vec![0; nodes]);
         for node in 0..nodes {
             let slot = &mut next[class[node] as usize];
             members[*slot] = node as u32;
             place[node] = *slot as u32;
             *slot += 1;
         }
-        let mut member_sums = running_sums(nodes);
-        for (k, &node) in members.iter().enumerate() {
-            member_sums.push(member_sums[k] + theta(&sums, node as usize));
-        }
-        Population { class, members, place, starts, sums, member_sums }
+        let of_members = members.iter().map(|&node| theta.weight(node as usize));
+        let member_theta = Steps::new(nodes, of_members);
+        Population { class, members, place, starts, theta, member_theta }
     }
 
     /// The classes alone, once nothing more is drawn.
@@ -101,9 +100,9 @@ impl Population {
     fn stakes(&self, node: usize) -> [(f64, u64); 2] {
         let nodes = self.class.len();
         let members = self.larger_members(node);
-        let theta = theta(&self.sums, node);
-        let within = self.member_sums[members.end] - self.member_sums[members.start];
-        let between = (self.sums[nodes] - self.sums[node + 1] - within).max(0.0);
+        let theta = self.theta.weight(node);
+        let within = self.member_theta.within(members.clone());
+        let between = (self.theta.within(node + 1..nodes) - within).max(0.0);
         let others = nodes - 1 - node - members.len();
         [(theta * within, members.len() as u64), (theta * between, others as u64)]
     }
@@ -125,7 +124,7 @@ impl Population {
         let mut row = Vec::with_capacity(within + between);
         let members = self.larger_members(node);
         for _ in 0..within {
-            let neighbour = draw(&self.member_sums, members.clone(), &mut random, |place| {
+            let neighbour = draw(&self.member_theta, members.clone(), &mut random, |place| {
                 let other = self.members[place];
                 (!is_set(taken, other)).then_some(other)
             });
@@ -133,7 +132,7 @@ impl Population {
             row.push(neighbour);
         }
         for _ in 0..between {
-            let neighbour = draw(&self.sums, node + 1..self.class.len(), &mut random, |other| {
+            let neighbour = draw(&self.theta, node + 1..self.class.len(), &mut random, |other| {
                 let free = self.class[other] != self.class[node] && !is_set(taken, other as u32);
                 free.then_some(other as u32)
             });
@@ -146,33 +145,21 @@ impl Population {
     }
 }
 
-/// Room for the sums before each of `nodes` nodes and after the last, the first of them in place.
-fn running_sums(nodes: usize) -> Vec<f64> {
-    let mut sums = Vec::with_capacity(nodes + 1);
-    sums.push(0.0);
-    sums
-}
-
-fn theta(sums: &[f64], node: usize) -> f64 {
-    sums[node + 1] - sums[node]
-}
-
-/// Draws a position with probability proportional to the steps of `sums` until the candidate there
+/// Draws a position with probability proportional to its weight until the candidate there
 /// is free; if that takes too long, takes the first free one from a random place on.
 ///
 /// # Panics
 /// If none is free.
 fn draw(
-    sums: &[f64],
+    weights: &Steps,
     range: Range<usize>,
     random: &mut ChaCha8Rng,
     candidate: impl Fn(usize) -> Option<u32>,
 ) -> u32 {
-    let (low, high) = (sums[range.start], sums[range.end]);
+    let (low, high) = (weights.before(range.start), weights.before(range.end));
     for _ in 0..TRIES {
         let at = low + unit(random) * (high - low);
-        let steps = sums[range.start + 1..range.end].partition_point(|&sum| sum <= at);
-        if let Some(found) = candidate(range.start + steps) {
+        if let Some(found) = candidate(weights.position(at, range.clone())) {
             return found;
         }
     }

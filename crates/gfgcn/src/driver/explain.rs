@@ -106,6 +106,8 @@ pub enum Scoring {
         /// Products, all designs together.
         products: usize,
     },
+    /// F W: the filtered features of every node, where there are more targets than features.
+    Features,
     /// By the kernel values of every node with the training nodes.
     Kernel {
         /// Pairs of nodes, for each design.
@@ -197,6 +199,9 @@ impl fmt::Display for Explanation {
                 f,
                 "predict    the scores: {columns} columns for each design, {products} products"
             )?,
+            Scoring::Features => {
+                writeln!(f, "predict    by the filtered features of every node")?;
+            }
             Scoring::Kernel { pairs } => {
                 writeln!(
                     f,

@@ -23,6 +23,7 @@ pub use filtered::{Filtered, Rows};
 pub(crate) use local::Local;
 pub use plan::{Cost, Side};
 pub(crate) use response::Response;
+pub(crate) use scores::ScoreParts;
 pub use shares::{Cut, Piece};
 pub(crate) use shares::{Slab, strange};
 

@@ -4,11 +4,12 @@ mod agreement;
 mod file;
 mod known;
 mod predict;
+mod predictions;
 pub(crate) mod tensors;
 
 pub(crate) use file::SAVING;
 pub(crate) use known::Known;
-pub use predict::Predictions;
+pub use predictions::Predictions;
 
 use crate::calibration::Calibration;
 use crate::data::Encoding;

@@ -1,8 +1,8 @@
 //! Predicting with a model, on the graph it was trained on or on another one.
 
 use super::known::{Known, Matched, Places};
+use super::predictions::{Held, Predictions};
 use super::{Member, Model};
-use crate::calibration::{Calibration, Regions};
 use crate::context::Context;
 use crate::data::{Dataset, TargetKind};
 use crate::design::{Design, Input};
@@ -18,133 +18,6 @@ use std::collections::HashMap;
 
 /// Following edges one by one takes as much longer as going along all of them in order.
 const NEAR: u64 = 4;
-
-/// What a model says about the nodes of a graph: [classes](Predictions::class), [sets of labels](Predictions::labels) or
-/// [values](Predictions::values).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Predictions {
-    pub(super) head: Head,
-    calibration: Calibration,
-    /// Nodes × target columns.
-    targets: Matrix<f64>,
-    /// The row of each node, where not all are predicted.
-    rows: Option<HashMap<usize, usize>>,
-    notes: Vec<String>,
-}
-
-impl Predictions {
-    /// Of which kind they are.
-    pub fn kind(&self) -> TargetKind {
-        self.head.kind()
-    }
-
-    /// The names of the classes, the labels or the columns of values.
-    pub fn classes(&self) -> &[String] {
-        self.head.names()
-    }
-
-    /// The number of nodes that are predicted.
-    pub fn nodes(&self) -> usize {
-        self.targets.rows()
-    }
-
-    /// Whether a node is predicted. What is said about others panics.
-    pub fn has(&self, node: usize) -> bool {
-        match &self.rows {
-            None => node < self.targets.rows(),
-            Some(rows) => rows.contains_key(&node),
-        }
-    }
-
-    /// The target columns of a node.
-    pub(super) fn row(&self, node: usize) -> &[f64] {
-        let row = match &self.rows {
-            None => node,
-            Some(rows) => *rows.get(&node).expect("the node is predicted"),
-        };
-        self.targets.row(row)
-    }
-
-    /// The predicted class of a node, a position in [`Predictions::classes`].
-    pub fn class(&self, node: usize) -> u32 {
-        self.head.decode(self.row(node))
-    }
-
-    /// The name of the predicted class of a node.
-    pub fn name(&self, node: usize) -> &str {
-        &self.classes()[self.class(node) as usize]
-    }
-
-    /// The nodes that are predicted to be in a class or to have a label, by its position; of values all of them.
-    pub fn nodes_of(&self, class: usize) -> Vec<usize> {
-        let belongs = |&node: &usize| match self.kind() {
-            TargetKind::Classes => self.class(node) as usize == class,
-            TargetKind::Sets => self.labels(node).contains(&(class as u32)),
-            TargetKind::Values => true,
-        };
-        (0..self.nodes()).filter(belongs).collect()
-    }
-
-    /// The predicted labels of a node, positions in [`Predictions::classes`] in increasing order: those whose score is above
-    /// the [threshold](Head::Sets). None where classes or values are predicted.
-    pub fn labels(&self, node: usize) -> Vec<u32> {
-        self.head.decode_set(self.row(node))
-    }
-
-    /// The predicted values of a node, one per column; the scores of the targets where these are no values.
-    pub fn values(&self, node: usize) -> &[f64] {
-        self.row(node)
-    }
-
-    /// The score of each class or label for a node; of classes the largest wins. Two classes share one regression
-    /// target, so their scores are s and −s.
-    pub fn scores(&self, node: usize) -> Vec<f64> {
-        self.head.scores(self.row(node))
-    }
-
-    /// The probability of each class or label for a node; none of values. Those of classes add up to 1.
-    pub fn probabilities(&self, node: usize) -> Vec<f64> {
-        self.calibration.link().probabilities(&self.head, self.row(node))
-    }
-
-    /// What is plausible at a coverage, 0 to 1: to be asked by [`Predictions::plausible`] or
-    /// [`Predictions::intervals`].
-    ///
-    /// # Errors
-    /// A coverage that is not between 0 and 1.
-    pub fn regions(&self, coverage: f64) -> Result<Regions> {
-        self.calibration.regions(coverage)
-    }
-
-    /// The plausible classes or labels of a node, positions in [`Predictions::classes`] in increasing order; none where values
-    /// are predicted.
-    pub fn plausible(&self, node: usize, regions: &Regions) -> Vec<u32> {
-        match self.kind() {
-            TargetKind::Values => Vec::new(),
-            TargetKind::Classes | TargetKind::Sets => regions.set(&self.probabilities(node)),
-        }
-    }
-
-    /// From where to where the values of a node plausibly are, one pair per column; none where classes or labels are
-    /// predicted.
-    pub fn intervals(&self, node: usize, regions: &Regions) -> Vec<(f64, f64)> {
-        match self.kind() {
-            TargetKind::Values => regions.intervals(self.row(node)),
-            TargetKind::Classes | TargetKind::Sets => Vec::new(),
-        }
-    }
-
-    /// The regression targets, nodes × columns, in the order in which nodes were asked for: a score per class, or for two classes the score of the
-    /// second, whose negative is that of the first.
-    pub fn into_targets(self) -> Matrix<f64> {
-        self.targets
-    }
-
-    /// What a person should know about how the data were matched to the model.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
-    }
-}
 
 impl Model {
     /// Predicts every node of a graph with the same features; new nodes are fine.
@@ -174,7 +47,30 @@ impl Model {
                 Ok(())
             })?;
             let targets = total.expect("a model has a member");
-            Ok(self.predictions(targets, None, notes))
+            Ok(self.predictions(Held::Targets(targets), None, notes))
+        })
+    }
+
+    /// Predicts the classes of every node, as [`Model::predict`] does, and keeps nothing else: [`Predictions::class`] and
+    /// [`Predictions::name`] tell them, and whoever asks for scores or probabilities panics. A model of one member takes four bytes per
+    /// node for it, however many classes there are; sets of labels and values are predicted as ever.
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn predict_classes(&self, dataset: &Dataset, context: &Context) -> Result<Predictions> {
+        if self.head.kind() != TargetKind::Classes {
+            return self.predict(dataset, context);
+        }
+        if self.members.len() > 1 {
+            return Ok(self.predict(dataset, context)?.without_scores());
+        }
+        context.run(|| {
+            let mut classes = Vec::new();
+            let notes = self.with_members(dataset, context, |_, member, graph, features| {
+                classes = member.classes(&self.head, graph, features, context)?;
+                Ok(())
+            })?;
+            Ok(self.predictions(Held::Classes(classes), None, notes))
         })
     }
 
@@ -207,18 +103,18 @@ impl Model {
                 total.add_scaled(1.0, &scores);
                 Ok(())
             })?;
-            Ok(self.predictions(total, Some(rows), notes))
+            Ok(self.predictions(Held::Targets(total), Some(rows), notes))
         })
     }
 
     fn predictions(
         &self,
-        targets: Matrix<f64>,
+        held: Held,
         rows: Option<HashMap<usize, usize>>,
         notes: Vec<String>,
     ) -> Predictions {
         let (head, calibration) = (self.head.clone(), self.calibration.clone());
-        Predictions { head, calibration, targets, rows, notes }
+        Predictions { head, calibration, held, rows, notes }
     }
 
     /// Does some work with every member and its number, on the data as the model sees them; what a person should know about
@@ -261,7 +157,7 @@ impl Model {
         let mut all = Vec::new();
         self.with_members(dataset, context, |k, member, graph, features| {
             let driver = member.scoring_driver(graph, features, budget)?;
-            let shares = match member.predictor.weights() {
+            let shares = match member.predictor.propagated_weights() {
                 Some(weights) => driver.score_shares(weights, cut, purpose),
                 None => driver.filter_shares(cut, purpose),
             };
@@ -286,7 +182,7 @@ impl Model {
         self.with_members(dataset, context, |k, one, graph, features| {
             if k == member {
                 let driver = one.scoring_driver(graph, features, budget)?;
-                pieces = Some(match one.predictor.weights() {
+                pieces = Some(match one.predictor.propagated_weights() {
                     Some(weights) => driver.score_share(weights, slab, purpose, context)?,
                     None => driver.filter_share(slab, purpose, context)?,
                 });
@@ -374,7 +270,7 @@ impl Member {
         features: &'d Features,
         budget: Budget,
     ) -> Result<Driver<'d>> {
-        let (rows, columns) = match self.predictor.weights() {
+        let (rows, columns) = match self.predictor.propagated_weights() {
             Some(weights) => (Rows::of(Vec::new(), graph.nodes()), weights.cols()),
             None => (Rows::All, 0),
         };
@@ -408,19 +304,41 @@ impl Member {
         features: &Features,
         context: &Context,
     ) -> Result<Matrix<f64>> {
-        let linear = self.predictor.weights().is_some();
-        let own = match linear && context.scratch().is_some() {
-            true => 2 * self.predictor.memory(),
-            false => self.predictor.score_memory(graph.nodes()),
-        };
+        let own = self.predictor.score_memory(graph.nodes());
+        self.with_scoring_driver(graph, features, own, context, |driver, context| {
+            let filtered = || Ok(driver.run(0..1, context)?.remove(0));
+            Ok(score_all(&[&self.predictor], driver, 0, filtered, context)?.remove(0))
+        })
+    }
+
+    /// The class of every node, a position among those of the head.
+    fn classes(
+        &self,
+        head: &Head,
+        graph: &Graph,
+        features: &Features,
+        context: &Context,
+    ) -> Result<Vec<u32>> {
+        let own = self.predictor.class_memory(graph.nodes());
+        self.with_scoring_driver(graph, features, own, context, |driver, context| {
+            self.predictor.classes(head, driver, context)
+        })
+    }
+
+    /// Does some work with what filters for the scores of every node, and takes so much memory beside it.
+    fn with_scoring_driver<T>(
+        &self,
+        graph: &Graph,
+        features: &Features,
+        own: u64,
+        context: &Context,
+        work: impl Fn(&Driver<'_>, &Context) -> Result<T>,
+    ) -> Result<T> {
         let budget = Budget { solving: own, scoring: own, ..Budget::beside(0, context) };
         let driver = self.scoring_driver(graph, features, budget)?;
         let needed = driver.least_memory();
         let remedy = "use a machine with more memory";
         let _lease = context.memory().reserve("predicting", needed, remedy)?;
-        context.place(driver.work(), |context| {
-            let filtered = || Ok(driver.run(0..1, context)?.remove(0));
-            Ok(score_all(&[&self.predictor], &driver, 0, filtered, context)?.remove(0))
-        })
+        context.place(driver.work(), |context| work(&driver, context))
     }
 }

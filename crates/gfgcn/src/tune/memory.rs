@@ -6,7 +6,7 @@ use crate::data::Dataset;
 use crate::design::Design;
 use crate::driver::PANEL;
 use crate::head::Lesson;
-use crate::predictor::score_memory;
+use crate::predictor::{propagates_scores, score_memory};
 use crate::ridge::{Asked, Ridge, Selection, Sizes};
 
 /// Bytes that a search takes beyond its driver, by what they are for.
@@ -139,15 +139,11 @@ impl Searching<'_> {
             let (d, columns) = (self.columns(learner), self.filtered(learner));
             let sizes = Sizes { train: d as usize, columns: columns as usize, ..self.sizes };
             let scoring = score_memory(learner.kernel, sizes, self.dataset.nodes());
-            let (to_columns, scores) = match learner.kernel.is_linear() {
-                true => {
-                    let channels = learner.design.channels().len() as u64;
-                    (
-                        4 * n * d + weighing_memory(n, d, targets),
-                        8 * (channels + 1) * nodes * targets,
-                    )
-                }
-                false => (0, 4 * nodes * columns),
+            let linear = learner.kernel.is_linear();
+            let to_columns = if linear { 4 * n * d + weighing_memory(n, d, targets) } else { 0 };
+            let scores = match linear && propagates_scores(sizes.targets, sizes.columns) {
+                true => 8 * (learner.design.channels().len() as u64 + 1) * nodes * targets,
+                false => 4 * nodes * columns,
             };
             to_columns.max(scores + scoring) + NARROW * nodes
         };
