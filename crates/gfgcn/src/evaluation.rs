@@ -133,7 +133,7 @@ impl Evaluation {
                 })
                 .collect::<Result<Vec<Lesson<'_>>>>()?;
             Driver::check(dataset.features(), &self.designs, context)?;
-            let Memory { held, solving, scoring } = self.memory(&lessons, dataset);
+            let EvaluationMemory { held, solving, scoring } = self.memory(&lessons, dataset);
             let budget = Budget { solving, scoring, ..Budget::beside(held, context) };
             let mut driver = self.driver(dataset, self.propagated(&lessons, dataset), budget)?;
             if let Some(sides) = sides {
@@ -245,7 +245,7 @@ impl Evaluation {
 
     /// What it takes beyond the driver: one design at a time, as many of its splits side by side as there are threads, and the
     /// predictors and scores of all of them.
-    fn memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> Memory {
+    fn memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> EvaluationMemory {
         let columns = self.designs.iter().map(|design| design.columns(dataset)).max().unwrap_or(0);
         let threads = rayon::current_num_threads();
         let at_once = threads.min(lessons.len()).max(1);
@@ -287,7 +287,7 @@ impl Evaluation {
             lessons.iter().zip(tested()).map(|(lesson, nodes)| lesson.testing_memory(nodes));
         let testing = at_once as u64 * testing.max().unwrap_or(0);
         let fits = predictors + calibrated;
-        Memory {
+        EvaluationMemory {
             held: lessons.iter().map(Lesson::memory).sum::<u64>() + predictions,
             solving: fits + at_once as u64 * largest,
             scoring: fits + scores + testing,
@@ -296,7 +296,7 @@ impl Evaluation {
 }
 
 /// Bytes that an evaluation takes beyond its driver: all the time, and beside the filtered rows and the scores of a design.
-struct Memory {
+struct EvaluationMemory {
     held: u64,
     solving: u64,
     scoring: u64,

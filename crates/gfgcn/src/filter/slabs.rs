@@ -206,17 +206,17 @@ impl<T: Scalar + Plain> Sums<'_, T> {
         if !in_order {
             rows.iter().zip(0..).for_each(|(&(_, position), k)| by_position[position] = k);
         }
-        let at_once = BUFFER / (self.width * size_of::<T>()).max(1);
-        let mut part = Vec::with_capacity(at_once.clamp(1, rows.len().max(1)) * self.width);
-        for first in (0..rows.len()).step_by(at_once.max(1)) {
+        let at_once = (BUFFER / (self.width * size_of::<T>()).max(1)).clamp(1, rows.len().max(1));
+        let mut part = Vec::with_capacity(at_once * self.width);
+        for first in (0..rows.len()).step_by(at_once) {
             part.clear();
-            for position in first..rows.len().min(first + at_once.max(1)) {
-                let k = if in_order { position } else { by_position[position] as usize };
+            let positions = first..rows.len().min(first + at_once);
+            part.extend(positions.flat_map(|position| {
+                let k = by_position.get(position).map_or(position, |&k| k as usize);
                 let factor = T::from_f64((self.scale)(rows[k].0));
                 let start = (k * self.filters + filter) * self.stride;
-                let sums = &self.values[start..start + self.width];
-                part.extend(sums.iter().map(|&sum| factor * sum));
-            }
+                self.values[start..start + self.width].iter().map(move |&sum| factor * sum)
+            }));
             put(&part)?;
         }
         Ok(())
