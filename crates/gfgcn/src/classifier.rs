@@ -91,9 +91,11 @@ impl Classifier {
         context.run(|| {
             let lesson = self.lesson(dataset, split)?;
             Driver::check(dataset.features(), std::slice::from_ref(&self.design), context)?;
-            let own = self.memory(&lesson, self.design.columns(dataset));
-            let driver = self.driver(dataset, &lesson, Budget::beside(own, context))?;
-            let needed = driver.least_memory() + own;
+            let (held, solving) =
+                (lesson.memory(), self.solving(&lesson, self.design.columns(dataset)));
+            let budget = Budget { solving, ..Budget::beside(held, context) };
+            let driver = self.driver(dataset, &lesson, budget)?;
+            let needed = held + driver.least_memory();
             let _lease = context.memory().reserve("training", needed, REMEDY)?;
             let (ridge, supervision) = (self.ridge.on(lesson.kind()), Supervision::of(lesson)?);
             let (train, columns) = (supervision.train.len(), driver.columns(0));
@@ -126,7 +128,7 @@ impl Classifier {
             let lesson = self.lesson(dataset, split)?;
             // The rows are kept in the model, and saved with it.
             let saving = (SAVING - 1) * filtered.memory();
-            let needed = self.memory(&lesson, filtered.cols()).max(saving);
+            let needed = lesson.memory() + self.solving(&lesson, filtered.cols()).max(saving);
             let _lease = context.memory().reserve("training", needed, REMEDY)?;
             Ok(self.learn(dataset, &Supervision::of(lesson)?, filtered, context)?.0)
         })
@@ -237,13 +239,12 @@ impl Classifier {
         Driver::within(dataset, std::slice::from_ref(&self.design), rows, 0, budget)
     }
 
-    /// Bytes beyond the filtered features.
-    pub(crate) fn memory(&self, lesson: &Lesson<'_>, columns: usize) -> u64 {
+    /// Bytes beyond the filtered features and what is known of the nodes.
+    pub(crate) fn solving(&self, lesson: &Lesson<'_>, columns: usize) -> u64 {
         let (ridge, sizes) = (self.ridge.on(lesson.kind()), lesson.sizes(columns));
-        let threads = rayon::current_num_threads() as u64;
-        let judging = threads * ridge.shared_memory(sizes) + lesson.judging_memory();
+        let asked = lesson.asked(true, rayon::current_num_threads());
         // So that a model which could be trained can be saved, too.
         let saving = SAVING * ridge.predictor_memory(sizes);
-        lesson.memory() + (ridge.memory(sizes) + judging).max(saving)
+        ridge.memory(sizes, asked).max(saving)
     }
 }

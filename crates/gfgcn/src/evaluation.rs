@@ -133,22 +133,20 @@ impl Evaluation {
                 })
                 .collect::<Result<Vec<Lesson<'_>>>>()?;
             Driver::check(dataset.features(), &self.designs, context)?;
-            let own = self.own_memory(&lessons, dataset);
-            let mut driver = self.driver(dataset, Budget::beside(own, context))?;
+            let EvaluationMemory { held, solving, scoring } = self.memory(&lessons, dataset);
+            let budget = Budget { solving, scoring, ..Budget::beside(held, context) };
+            let mut driver = self.driver(dataset, self.propagated(&lessons, dataset), budget)?;
             if let Some(sides) = sides {
                 driver = driver.with_sides(&sides);
             }
-            let _lease = context.memory().reserve(
-                "the evaluation",
-                driver.least_memory() + own,
-                "use fewer threads or splits, or a machine with more memory",
-            )?;
+            let remedy = "use fewer threads or splits, or a machine with more memory";
+            let (_lease, together) =
+                driver.reserve("the evaluation", held, FILTERED_BYTES, remedy, context)?;
             let supervisions = lessons.into_iter().map(Supervision::of).collect::<Result<_>>()?;
             let ridge = self.ridge.on(dataset.targets().kind());
-            let budget = FILTERED_BYTES.min(context.memory().free() / 2);
             let work = driver.work_with(self.operations(&driver, dataset));
             let run = Run { evaluation: self, ridge, dataset, driver, supervisions };
-            context.place(work, |context| run.all(budget, context))
+            context.place(work, |context| run.all(together, context))
         })
     }
 
@@ -168,7 +166,7 @@ impl Evaluation {
     /// # Errors
     /// What no driver can be made for.
     pub fn explain(&self, dataset: &Dataset) -> Result<Explanation> {
-        let driver = self.driver(dataset, Budget::default())?;
+        let driver = self.driver(dataset, self.score_columns(dataset), Budget::default())?;
         let train = self.largest_training_part();
         let (count, targets) = (self.steps() as usize, dataset.targets().names().len());
         let systems = Systems::new(count, train, self.columns(&driver), targets, &self.ridge);
@@ -185,8 +183,13 @@ impl Evaluation {
         Ok(driver.explain(FILTERED_BYTES, vec![systems], scoring))
     }
 
-    fn driver<'d>(&self, dataset: &'d Dataset, budget: Budget) -> Result<Driver<'d>> {
-        let columns = if self.ridge.kernel.is_linear() { self.score_columns(dataset) } else { 0 };
+    /// For the rows of all splits and so many columns of scores.
+    fn driver<'d>(
+        &self,
+        dataset: &'d Dataset,
+        columns: usize,
+        budget: Budget,
+    ) -> Result<Driver<'d>> {
         if self.needs_every_row(dataset) {
             return Driver::within(dataset, &self.designs, Rows::All, columns, budget);
         }
@@ -211,7 +214,24 @@ impl Evaluation {
 
     /// Columns of scores that a design has over all splits, at most.
     fn score_columns(&self, dataset: &Dataset) -> usize {
-        self.splits.len() * target_columns(dataset.targets())
+        match self.ridge.kernel.is_linear() {
+            true => self.splits.len() * target_columns(dataset.targets()),
+            false => 0,
+        }
+    }
+
+    /// Those of them that are propagated.
+    fn propagated(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> usize {
+        let of_design = |design: &Design| {
+            let sizes = lessons.iter().map(|lesson| lesson.sizes(design.columns(dataset)));
+            sizes.filter(|&sizes| self.propagates(sizes)).map(|sizes| sizes.targets).sum()
+        };
+        self.designs.iter().map(of_design).max().unwrap_or(0)
+    }
+
+    /// Whether the scores of a split are propagated.
+    fn propagates(&self, sizes: Sizes) -> bool {
+        self.ridge.kernel.is_linear() && propagates_scores(sizes.targets, sizes.columns)
     }
 
     fn largest_training_part(&self) -> usize {
@@ -223,38 +243,63 @@ impl Evaluation {
         (0..self.designs.len()).map(|design| driver.columns(design)).max().unwrap_or(0)
     }
 
-    /// Bytes beyond those of the driver without which nothing works: one design at a time, as many of its splits side by side as
-    /// there are threads, and the predictors and scores of all of them.
-    fn own_memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> u64 {
+    /// What it takes beyond the driver: one design at a time, as many of its splits side by side as there are threads, and the
+    /// predictors and scores of all of them.
+    fn memory(&self, lessons: &[Lesson<'_>], dataset: &Dataset) -> EvaluationMemory {
         let columns = self.designs.iter().map(|design| design.columns(dataset)).max().unwrap_or(0);
-        let threads = rayon::current_num_threads().min(lessons.len()) as u64;
+        let threads = rayon::current_num_threads();
+        let at_once = threads.min(lessons.len()).max(1);
         let sizes: Vec<Sizes> = lessons.iter().map(|lesson| lesson.sizes(columns)).collect();
-        let most =
-            |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).max().unwrap_or(0);
         let sum = |of: &dyn Fn(Sizes) -> u64| sizes.iter().map(|&sizes| of(sizes)).sum::<u64>();
         let ridge = self.ridge.on(dataset.targets().kind());
-        let linear = ridge.kernel.is_linear();
-        let supervised: u64 = lessons.iter().map(Lesson::memory).sum();
-        let judging = lessons.iter().map(Lesson::judging_memory).max().unwrap_or(0);
-        let fitting = threads * (most(&|sizes| ridge.memory(sizes)) + judging)
-            + rayon::current_num_threads() as u64 * most(&|sizes| ridge.shared_memory(sizes));
-        let predictors = sum(&|sizes| ridge.predictor_memory(sizes));
-        let scoring = if linear && !self.needs_every_row(dataset) {
-            sum(&|sizes| score_memory(true, sizes, dataset.nodes()))
-        } else {
-            // One after the other, and the scores of all.
-            most(&|sizes| score_memory(linear, sizes, dataset.nodes()))
-                + sum(&|sizes| 8 * (dataset.nodes() * sizes.targets) as u64)
+        let nodes = dataset.nodes();
+        let of_split = |(lesson, &sizes): (&Lesson<'_>, &Sizes)| {
+            ridge.memory(sizes, lesson.asked(self.calibrates, threads.div_ceil(at_once)))
         };
-        let tested: usize = self.splits.iter().map(|split| split.test().len()).sum();
-        let predictions = 4 * (self.designs.len() * tested) as u64;
-        // One split after the other.
-        let testing = self.splits.iter().map(|split| split.test().len()).max().unwrap_or(0);
+        let largest = lessons.iter().zip(&sizes).map(of_split).max().unwrap_or(0);
+        let predictors = sum(&|sizes| ridge.predictor_memory(sizes));
+        // Left-out scores, and the misfits among them.
+        let calibrated = match self.calibrates {
+            true => sum(&|sizes| 2 * 8 * (sizes.train * sizes.targets) as u64),
+            false => 0,
+        };
+        // Those that are propagated are the driver's; of others one after the other, and all scores.
+        let scores = self.designs.iter().map(|design| {
+            let (mut all, mut at_work) = (0, 0);
+            for lesson in lessons {
+                let sizes = lesson.sizes(design.columns(dataset));
+                let needed = score_memory(ridge.kernel, sizes, nodes);
+                if self.propagates(sizes) {
+                    all += needed;
+                } else {
+                    let own = 8 * (nodes * sizes.targets) as u64;
+                    all += own;
+                    at_work = at_work.max(needed - own);
+                }
+            }
+            all + at_work
+        });
+        let scores = scores.max().unwrap_or(0);
+        let tested = || self.splits.iter().map(|split| split.test().len());
+        let predictions = 4 * (self.designs.len() * tested().sum::<usize>()) as u64;
+        // As many splits at a time as there are threads.
         let testing =
-            lessons.iter().map(|lesson| lesson.testing_memory(testing)).max().unwrap_or(0);
-        let scoring = scoring + testing;
-        supervised + predictors + fitting.max(scoring) + predictions
+            lessons.iter().zip(tested()).map(|(lesson, nodes)| lesson.testing_memory(nodes));
+        let testing = at_once as u64 * testing.max().unwrap_or(0);
+        let fits = predictors + calibrated;
+        EvaluationMemory {
+            held: lessons.iter().map(Lesson::memory).sum::<u64>() + predictions,
+            solving: fits + at_once as u64 * largest,
+            scoring: fits + scores + testing,
+        }
     }
+}
+
+/// Bytes that an evaluation takes beyond its driver: all the time, and beside the filtered rows and the scores of a design.
+struct EvaluationMemory {
+    held: u64,
+    solving: u64,
+    scoring: u64,
 }
 
 /// What stays the same during a run.

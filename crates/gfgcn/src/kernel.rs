@@ -84,6 +84,11 @@ impl Kernel {
         }
     }
 
+    /// How often the rows that are compared are copied while a [matrix](Kernel::matrix) is computed.
+    pub(crate) fn copies(&self) -> u64 {
+        u64::from(matches!(self, Kernel::Rbf { .. }))
+    }
+
     /// Fills in a width that was left to the data, from the training nodes' features.
     #[must_use]
     pub fn resolve(self, train: &Matrix<f64>) -> Self {
@@ -130,9 +135,11 @@ impl Kernel {
                 // Distances do not change when both are moved; near the origin ‖a‖² + ‖b‖² − 2a·b
                 // loses the least.
                 let centre = b.column_means();
-                let (a, b) = (centred(a, &centre), centred(b, &centre));
-                let (na, nb) = (squared_norms(&a), squared_norms(&b));
-                map(products(&a, &b)?, &|i, j, dot| {
+                let moved = (!std::ptr::eq(a, b)).then(|| centred(a, &centre));
+                let b = &centred(b, &centre);
+                let a = moved.as_ref().unwrap_or(b);
+                let (na, nb) = (squared_norms(a), squared_norms(b));
+                map(products(a, b)?, &|i, j, dot| {
                     (-gamma * (na[i] + nb[j] - 2.0 * dot).max(0.0)).exp()
                 })
             }

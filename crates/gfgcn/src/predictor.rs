@@ -182,21 +182,29 @@ impl Predictor {
 
     /// Bytes that scoring takes beyond the filtered rows and what the driver needs for it.
     pub(crate) fn score_memory(&self, nodes: usize) -> u64 {
-        score_memory(self.weights().is_some(), self.sizes(), nodes)
+        let (kernel, sizes) = self.sizes();
+        score_memory(kernel, sizes, nodes)
     }
 
     /// The same of [`Predictor::classes`]: scores of a few nodes at a time on each thread.
     pub(crate) fn class_memory(&self, nodes: usize) -> u64 {
-        let at_once = nodes.min(CHUNK * rayon::current_num_threads());
-        4 * nodes as u64 + score_memory(self.weights().is_some(), self.sizes(), at_once)
+        let at_once = rayon::current_num_threads().min(nodes.div_ceil(CHUNK));
+        let (kernel, sizes) = self.sizes();
+        let scoring = match self.propagated_weights() {
+            Some(_) => 8 * 2 * sizes.columns * sizes.targets + 8 * at_once * CHUNK * sizes.targets,
+            None => at_once * chunk_memory(kernel, sizes, nodes),
+        };
+        (4 * nodes + scoring) as u64
     }
 
-    fn sizes(&self) -> Sizes {
-        let train = match self {
-            Predictor::Linear { .. } => 0,
-            Predictor::Kernel { support, .. } => support.rows(),
+    /// What it compares by, and the sizes of the problem that it solves.
+    fn sizes(&self) -> (Kernel, Sizes) {
+        let (kernel, train) = match self {
+            Predictor::Linear { .. } => (Kernel::Linear, 0),
+            Predictor::Kernel { kernel, support, .. } => (*kernel, support.rows()),
         };
-        Sizes { train, validation: 0, columns: self.inputs(), targets: self.targets() }
+        let (columns, targets) = (self.inputs(), self.targets());
+        (kernel, Sizes { train, validation: 0, columns, targets })
     }
 
     /// The class of every node by the one design of a driver, a position among those of the head; scores are not kept.
@@ -270,20 +278,27 @@ pub(crate) fn propagates_scores(targets: usize, features: usize) -> bool {
 }
 
 /// See [`Predictor::score_memory`]; of a predictor that is not there yet.
-pub(crate) fn score_memory(linear: bool, sizes: Sizes, nodes: usize) -> u64 {
-    let Sizes { train, columns, targets, .. } = sizes;
-    let rows = CHUNK.min(nodes);
-    let bytes = if linear && propagates_scores(targets, columns) {
-        // The weights side by side with those of others, and again by channel; the scores.
-        8 * (2 * columns + nodes) * targets
-    } else if linear {
-        // Rows and their scores; all scores.
-        8 * (rows * (columns + targets) + nodes * targets)
+pub(crate) fn score_memory(kernel: Kernel, sizes: Sizes, nodes: usize) -> u64 {
+    let Sizes { columns, targets, .. } = sizes;
+    let bytes = if kernel.is_linear() && propagates_scores(targets, columns) {
+        // The weights side by side with those of others, and again by channel.
+        8 * 2 * columns * targets
     } else {
-        // Rows, support vectors and copies of both near the origin; the kernel; the scores of these rows and of all.
-        8 * (2 * (rows + train) * columns + rows * (train + targets) + nodes * targets)
+        chunk_memory(kernel, sizes, nodes) + 8 * nodes * targets
     };
     bytes as u64
+}
+
+/// Bytes that scoring a few of so many nodes takes by their filtered features, with the scores.
+fn chunk_memory(kernel: Kernel, sizes: Sizes, nodes: usize) -> usize {
+    let Sizes { train, columns, targets, .. } = sizes;
+    let rows = CHUNK.min(nodes);
+    // Rows and support vectors, and copies of both near the origin; the kernel.
+    let compared = match kernel.is_linear() {
+        true => rows * columns,
+        false => (1 + kernel.copies() as usize) * (rows + train) * columns + rows * train,
+    };
+    8 * (compared + rows * targets)
 }
 
 /// Scores of every node by several predictors of one design of a driver; nodes × targets each.

@@ -156,7 +156,7 @@ impl Job {
             dataset.check_node(node)?;
         }
         let rows = Rows::of(nodes.clone(), dataset.nodes());
-        let budget = Budget { memory, on_disk: true };
+        let budget = Budget { memory, on_disk: true, ..Budget::default() };
         Driver::within(dataset, std::slice::from_ref(design), rows, 0, budget)
     }
 

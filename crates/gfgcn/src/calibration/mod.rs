@@ -101,6 +101,15 @@ impl Calibration {
         Calibration::of_all(&truth.part(&usable), &left_out.select_rows(&usable), context)
     }
 
+    /// Bytes that [`Calibration::new`] takes on so many nodes × columns, at most, on so many threads.
+    pub(crate) fn memory(nodes: usize, columns: usize, threads: u64) -> u64 {
+        // Targets and scores of the nodes that the link is chosen by, and on each thread the scores as one of the links has them.
+        let picked = (nodes.min(ENOUGH) * columns) as u64;
+        let bends = threads.min(BENDS.len() as u64);
+        // The misfits of labels and values are as many as these.
+        8 * ((2 + bends) * picked).max((nodes * columns) as u64)
+    }
+
     fn of_all(truth: &Truth, left_out: &Matrix<f64>, context: &Context) -> Result<Self> {
         let nodes = 0..left_out.rows();
         let (link, misfits) = match truth.head() {

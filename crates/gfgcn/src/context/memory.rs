@@ -3,6 +3,7 @@
 //! Work says what it needs before it allocates, so that a job that does not fit is refused up front, with the
 //! estimate. How much is left decides how work is cut into pieces, never what comes out of it.
 
+use super::control_group;
 use crate::error::{Error, Result};
 use crate::linalg::threads_with_workspace;
 use std::fs;
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// assert_eq!(memory.free(), 1 << 19);
 /// assert!(memory.reserve("another", 1 << 20, "use a smaller one").is_err());
 /// drop(lease);
-/// assert_eq!(memory.free(), 1 << 20);
+/// assert_eq!((memory.free(), memory.peak()), (1 << 20, 1 << 19));
 /// # Ok::<(), gfgcn::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -48,11 +49,18 @@ struct State {
     /// there were none. Not asked for again in between: some of what is reserved is in use by then.
     limit: Option<u64>,
     reserved: u64,
+    /// The most that was reserved at the same time.
+    peak: u64,
 }
 
 impl State {
     fn free(&self) -> u64 {
         self.limit.unwrap_or(u64::MAX).saturating_sub(self.reserved)
+    }
+
+    fn take(&mut self, bytes: u64) {
+        self.reserved += bytes;
+        self.peak = self.peak.max(self.reserved);
     }
 }
 
@@ -104,6 +112,11 @@ impl Memory {
         self.0.state().free()
     }
 
+    /// The most bytes that were ever reserved at the same time.
+    pub fn peak(&self) -> u64 {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).peak
+    }
+
     /// Refuses work that does not fit, without reserving anything for it: work that copies or writes something, and
     /// computes no matrix products, for which [`Memory::reserve`] sets more aside. Small work is not worth asking the
     /// system for.
@@ -139,7 +152,7 @@ impl Memory {
             let what = what.to_owned();
             return Err(Error::Memory { what, needed: bytes, available, remedy });
         }
-        state.reserved += bytes;
+        state.take(bytes);
         Ok(Lease { account: self.0.clone(), bytes })
     }
 }
@@ -176,7 +189,7 @@ impl Lease {
             let (needed, available) = (self.bytes.saturating_add(bytes), self.bytes + free);
             return Err(Error::Memory { what: what.to_owned(), needed, available, remedy });
         }
-        state.reserved += bytes;
+        state.take(bytes);
         self.bytes += bytes;
         Ok(())
     }
@@ -200,7 +213,7 @@ impl Drop for Lease {
 /// own limit leave; `None` where the system does not say. `aside` counts only where the address space is limited. Memory
 /// that the allocator holds in stock is free too.
 fn available(aside: u64) -> Option<u64> {
-    let in_memory = [machine(), control_group()].into_iter().flatten().min();
+    let in_memory = [machine(), control_group::free()].into_iter().flatten().min();
     // The rest is for what is not counted here, such as the pages of files that are mapped.
     let in_memory = in_memory.map(|bytes| bytes / 10 * SHARE_IN_TEN + heap::in_stock());
     let address_space = address_space().map(|space| space.saturating_sub(aside));
@@ -212,25 +225,6 @@ const SHARE_IN_TEN: u64 = 9;
 
 fn machine() -> Option<u64> {
     kilobytes_after(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
-}
-
-fn control_group() -> Option<u64> {
-    let read = |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok();
-    let statistics = read("memory.stat").unwrap_or_default();
-    left_in_control_group(&read("memory.max")?, &read("memory.current")?, &statistics)
-}
-
-/// What a limit leaves. Cached pages of files count as used there, but are given up when memory is short.
-fn left_in_control_group(limit: &str, used: &str, statistics: &str) -> Option<u64> {
-    let cached: u64 = ["inactive_file ", "active_file "]
-        .iter()
-        .filter_map(|name| {
-            let line = statistics.lines().find_map(|line| line.strip_prefix(name))?;
-            line.trim().parse::<u64>().ok()
-        })
-        .sum();
-    let used: u64 = used.trim().parse().ok()?;
-    Some(limit.trim().parse::<u64>().ok()?.saturating_sub(used.saturating_sub(cached)))
 }
 
 /// What `ulimit -v` says.
@@ -344,7 +338,7 @@ mod tests {
         let second = other.reserve("two", 40, "wait").unwrap();
         assert_eq!(memory.free(), 0);
         drop((first, second));
-        assert_eq!(memory.free(), 100);
+        assert_eq!((memory.free(), memory.peak()), (100, 100));
     }
 
     #[test]
@@ -364,13 +358,5 @@ mod tests {
     #[test]
     fn lists_of_processors_are_counted() {
         assert_eq!(["0-1", "0", "0-3,8,10-11", ""].map(count_of), [2, 1, 7, 0]);
-    }
-
-    #[test]
-    fn cached_pages_of_files_are_not_used_memory() {
-        let statistics = "anon 300\nfile 650\ninactive_file 600\nactive_file 50\n";
-        assert_eq!(left_in_control_group("1000\n", "950\n", statistics), Some(700));
-        assert_eq!(left_in_control_group("1000", "950", ""), Some(50));
-        assert_eq!(left_in_control_group("max", "950", statistics), None, "no limit is set");
     }
 }

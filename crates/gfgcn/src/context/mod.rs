@@ -5,6 +5,7 @@
 //! disturb each other, whatever threads they share.
 
 mod cancel;
+mod control_group;
 mod engine;
 mod memory;
 mod placement;
@@ -16,6 +17,7 @@ pub use engine::{Engine, no_threads, start_threads};
 pub use memory::{Lease, Memory};
 pub use placement::{OpenDevice, Placement, Work};
 pub use progress::{Observer, Progress};
+pub(crate) use scratch::BUFFER;
 pub use scratch::Scratch;
 
 use crate::device::Device;

@@ -8,8 +8,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes that are gathered before they are written.
-const BUFFER: usize = 4 << 20;
+/// Bytes that are gathered before they are written: enough for the system, and little beside what is held.
+pub(crate) const BUFFER: usize = 1 << 18;
 
 /// A work folder: matrices are written there once and mapped from then on. Their names say what they depend on, so whatever is
 /// found there under its name is what would be computed.

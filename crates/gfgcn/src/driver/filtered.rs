@@ -55,6 +55,14 @@ impl Rows {
         self.named().map(<[usize]>::len)
     }
 
+    /// Bytes that it takes.
+    pub(super) fn memory(&self) -> u64 {
+        match self {
+            Rows::All => 0,
+            Rows::Some { nodes, position } => (8 * nodes.len() + 4 * position.len()) as u64,
+        }
+    }
+
     /// The row of a node among those that were kept.
     fn position(&self, node: usize) -> usize {
         match self {

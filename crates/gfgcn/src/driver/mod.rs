@@ -71,6 +71,10 @@ pub struct Driver<'d> {
     memory: u64,
     /// Whether filtered rows and scores go to a work folder.
     on_disk: bool,
+    /// Bytes that others take beside the filtered rows of each design, beside scores, and when these are gone.
+    solving: Vec<u64>,
+    scoring: u64,
+    after: u64,
     /// What was sent to a device, once one is used.
     session: OnceLock<Arc<dyn Session>>,
     /// What rows are scaled by there, of each operator and its transpose.
@@ -190,6 +194,9 @@ impl<'d> Driver<'d> {
             score_columns,
             memory: budget.memory,
             on_disk: budget.on_disk,
+            solving: vec![budget.solving; designs.len()],
+            scoring: budget.scoring,
+            after: budget.after,
             session: OnceLock::new(),
             outer_scales: Vec::new(),
         };

@@ -12,7 +12,7 @@
 //! The side of a channel follows from its own costs, never from what else is computed beside it or from
 //! the memory that is free: company and memory only decide which channels share a pass.
 
-use crate::filter::{Layout, Series, products};
+use crate::filter::{Layout, Series, products, writing_memory};
 use serde::Serialize;
 use std::fmt;
 
@@ -126,35 +126,51 @@ impl Shape {
         let indices = count(&[4, products, nonzeros, columns.div_ceil(layout.width)]);
         let vectors =
             (layout.window.min(products + 1) + self.spare) * nodes + filters.len() * summed_rows;
-        // The list of the rows that are summed, with their positions.
-        let lists = count(&[16, summed_rows]) + count(&[8, nodes]);
-        let at_work = count(&[size, vectors, Layout::stride(layout.width)]) + multiplied;
+        let lists = match (side, self.selectable) {
+            // The places of some nodes, with their positions; who asks has the list of them.
+            (Side::Features, true) => count(&[16, rows]),
+            (Side::Features, false) => count(&[EVERY_NODE, nodes]),
+            // Which columns select each node, too.
+            (Side::Selectors, _) => count(&[EVERY_NODE + 8, nodes]) + count(&[4, rows]),
+        };
+        let at_work = count(&[size, vectors, layout.at_work(columns)]);
+        let multiplied = layout.at_once as f64 * multiplied;
         Cost {
             products: products as u64,
             columns: columns as u64,
             operations: (in_products + 2.0 * in_sums + 2.0 * in_features) as u64,
             bytes: (size as f64 * (in_products + in_sums + in_features) + indices) as u64,
-            memory: (layout.at_once as f64 * at_work + lists) as u64,
+            memory: (at_work + multiplied + lists) as u64,
         }
     }
 
-    /// Bytes of the filtered rows of one channel; selectors are stacked into one piece in the end.
-    pub(super) fn result(&self, side: Side) -> u64 {
-        let bytes = 4 * self.rows as u64 * self.features as u64;
-        if side == Side::Selectors { 2 * bytes } else { bytes }
+    /// Bytes of the filtered rows of one channel.
+    pub(super) fn result(&self) -> u64 {
+        4 * self.rows as u64 * self.features as u64
     }
 
-    /// Bytes that scoring every node in so many columns takes, with columns cut in a way; on disk, all columns together take
-    /// none.
-    pub(super) fn scores(&self, columns: usize, layout: Layout, on_disk: bool) -> u64 {
-        let Layout { width, at_once, window } = layout;
-        let vectors = window + 1 + self.spare;
-        let held = if on_disk { 0 } else { 3 * columns };
-        let lists = 24;
-        let at_work = 8 * (held + vectors * at_once * Layout::stride(width)) + lists;
-        self.nodes as u64 * at_work as u64
+    /// Bytes that scoring every node in so many columns takes at its peak, with columns cut in a way, by the last of so many
+    /// channels; on disk, all columns together take none.
+    pub(super) fn scores(
+        &self,
+        filter: &Series,
+        columns: usize,
+        channels: usize,
+        layout: Layout,
+        on_disk: bool,
+    ) -> u64 {
+        // Those of the recurrence, and their sum.
+        let vectors = layout.window.min(filter.products() + 1) + self.spare + 1;
+        // The scores of each channel, and X W of the last one or then the sum of all.
+        let held = if on_disk { 0 } else { (channels + 1) * columns };
+        let at_work = 8 * (held + vectors * layout.at_work(columns)) + EVERY_NODE;
+        let writing = if on_disk { layout.at_once as u64 * writing_memory(self.nodes) } else { 0 };
+        self.nodes as u64 * at_work as u64 + writing
     }
 }
+
+/// Bytes per node of a list of all nodes, and of their places with their positions in the result.
+const EVERY_NODE: usize = 8 + 16;
 
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -169,7 +169,7 @@ impl Driver<'_> {
     /// The same of scoring.
     fn score_share_memory(&self, channel: &LoweredChannel, layout: Layout) -> u64 {
         let shape = self.shape_of(channel, Side::Features);
-        self.own_memory() + shape.scores(layout.width, layout, false)
+        self.own_memory() + shape.scores(&channel.series, layout.width, 1, layout, false)
     }
 }
 

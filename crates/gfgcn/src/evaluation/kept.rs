@@ -127,7 +127,7 @@ impl Evaluation {
 
     /// The side of each channel of each design, which follows from the training nodes of all splits.
     pub(crate) fn sides(&self, dataset: &Dataset) -> Result<Vec<Vec<Side>>> {
-        Ok(self.driver(dataset, Budget::default())?.sides())
+        Ok(self.driver(dataset, 0, Budget::default())?.sides())
     }
 
     /// Where the outcome of a design on a split is kept: by whatever it depends on.

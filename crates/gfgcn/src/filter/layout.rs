@@ -30,6 +30,13 @@ impl Layout {
         (width < self.width).then_some(Layout { width, ..self })
     }
 
+    /// Entries of a row over all slabs of so many columns that are at work at the same time, at most.
+    pub(crate) fn at_work(self, columns: usize) -> usize {
+        let full = (columns / self.width).min(self.at_once);
+        let last = if full < self.at_once { columns % self.width } else { 0 };
+        full * Layout::stride(self.width) + Layout::stride(last)
+    }
+
     /// Entries of a row of so many columns: whole vectors of the narrowest kind, so that there are no leftover columns to
     /// go through one by one.
     pub(crate) fn stride(columns: usize) -> usize {
@@ -53,5 +60,24 @@ impl Layout {
             at_once: if large || slabs < threads { 1 } else { threads },
             window: if large { 2 } else { WINDOW },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_slab_is_as_wide_as_what_is_left() {
+        let at_work = |width, at_once, columns| {
+            let layout = Layout { width, at_once, window: WINDOW };
+            layout.at_work(columns)
+        };
+        assert_eq!(at_work(32, 1, 48), 32);
+        assert_eq!(at_work(32, 2, 48), 32 + 16);
+        assert_eq!(at_work(32, 2, 70), 2 * 32);
+        assert_eq!(at_work(32, 4, 70), 2 * 32 + 8);
+        assert_eq!(at_work(5, 1, 5), 8);
+        assert_eq!(at_work(1, 1, 0), 0);
     }
 }

@@ -15,7 +15,7 @@ pub(crate) use propagate::{products, propagate, propagate_as};
 pub(crate) use selectors::{Selectors, TimesFeatures};
 pub(crate) use series::recurrence;
 pub use series::{Basis, Series};
-pub(crate) use slabs::{Propagated, Shelf, Slabs, Source, Weighted};
+pub(crate) use slabs::{Propagated, Shelf, Slabs, Source, Weighted, writing_memory};
 pub use tolerance::Tolerance;
 
 use crate::error::{Error, Result};

@@ -70,7 +70,8 @@ impl<'a> TimesFeatures<'a> {
         for part in self.parts.finish() {
             of_filter.iter_mut().zip(part).for_each(|(all, part)| all.push(part));
         }
-        of_filter.iter().map(|parts| Propagated::whole(Matrix::stacked(parts))).collect()
+        // One filter after the other, whose parts are then gone.
+        of_filter.into_iter().map(|parts| Propagated::whole(Matrix::stacked(&parts))).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::layout::Layout;
 use crate::buffer::Plain;
-use crate::context::Scratch;
+use crate::context::{BUFFER, Scratch};
 use crate::error::Result;
 use crate::features::Features;
 use crate::graph::Propagator;
@@ -199,24 +199,33 @@ impl<'a, T: Scalar> Sums<'a, T> {
 impl<T: Scalar + Plain> Sums<'_, T> {
     /// As [`Sums::of`], some rows at a time.
     fn write(&self, filter: usize, put: &mut dyn FnMut(&[T]) -> io::Result<()>) -> io::Result<()> {
-        /// Rows that are handed over together.
-        const ROWS: usize = 1 << 14;
-        if !self.kept.rows.is_sorted_by_key(|&(_, position)| position) {
-            return put(self.of(filter).as_slice());
+        let rows = &self.kept.rows;
+        let in_order = rows.is_sorted_by_key(|&(_, position)| position);
+        // Where the nodes are renumbered inside, the rows by their positions.
+        let mut by_position: Vec<u32> = vec![0; if in_order { 0 } else { rows.len() }];
+        if !in_order {
+            rows.iter().zip(0..).for_each(|(&(_, position), k)| by_position[position] = k);
         }
-        let mut part = Vec::with_capacity(ROWS * self.width);
-        for first in (0..self.kept.rows.len()).step_by(ROWS) {
+        let at_once = (BUFFER / (self.width * size_of::<T>()).max(1)).clamp(1, rows.len().max(1));
+        let mut part = Vec::with_capacity(at_once * self.width);
+        for first in (0..rows.len()).step_by(at_once) {
             part.clear();
-            for k in first..self.kept.rows.len().min(first + ROWS) {
-                let factor = T::from_f64((self.scale)(self.kept.rows[k].0));
+            let positions = first..rows.len().min(first + at_once);
+            part.extend(positions.flat_map(|position| {
+                let k = by_position.get(position).map_or(position, |&k| k as usize);
+                let factor = T::from_f64((self.scale)(rows[k].0));
                 let start = (k * self.filters + filter) * self.stride;
-                let sums = &self.values[start..start + self.width];
-                part.extend(sums.iter().map(|&sum| factor * sum));
-            }
+                self.values[start..start + self.width].iter().map(move |&sum| factor * sum)
+            }));
             put(&part)?;
         }
         Ok(())
     }
+}
+
+/// Bytes that writing a slab of so many rows takes: what is handed over and gathered, and the rows by their positions.
+pub(crate) fn writing_memory(rows: usize) -> u64 {
+    (2 * BUFFER + 4 * rows) as u64
 }
 
 /// A sink that puts what it makes of each slab into the order of the columns.

@@ -6,7 +6,7 @@ use crate::data::{TargetKind, Targets};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::metrics::Metric;
-use crate::ridge::{PENALTIES, Ridge, Selection, Sizes};
+use crate::ridge::{Asked, PENALTIES, Ridge, Selection, Sizes};
 use crate::split::Split;
 use rayon::prelude::*;
 
@@ -108,6 +108,12 @@ impl<'a> Lesson<'a> {
         }
     }
 
+    /// What is asked of a solution on so many threads.
+    pub(crate) fn asked(&self, calibrates: bool, threads: usize) -> Asked {
+        let (path, judging) = (self.kind() == TargetKind::Sets, self.judging_memory());
+        Asked { calibrates, path, judging, threads: threads as u64 }
+    }
+
     pub(crate) fn kind(&self) -> TargetKind {
         self.targets.kind()
     }
@@ -126,7 +132,7 @@ impl<'a> Lesson<'a> {
     }
 
     /// Bytes that judging the nodes at every λ takes, beyond those of the [ridge](Ridge::memory).
-    pub(crate) fn judging_memory(&self) -> u64 {
+    fn judging_memory(&self) -> u64 {
         let columns = self.columns() as u64;
         let judged = if self.validation.is_empty() { self.train } else { self.validation };
         let judging = match self.judges {
@@ -264,9 +270,9 @@ impl<'a> Supervision<'a> {
         Ok((known, truth))
     }
 
-    /// Bytes that judging left-out nodes takes.
-    pub(crate) fn judging_memory(&self) -> u64 {
-        self.lesson.judging_memory()
+    /// What it was made from.
+    pub(crate) fn lesson(&self) -> &Lesson<'a> {
+        &self.lesson
     }
 
     /// What λ is chosen by, and what test nodes are judged by.

@@ -32,8 +32,13 @@ impl<'c> Pieces<'c> {
     ///
     /// Small work runs on one thread, and parallelism goes over splits instead.
     pub(super) fn of(multiplications: usize, context: &'c Context) -> Self {
-        let par = if multiplications < 1 << 27 { Par::Seq } else { Par::rayon(8) };
+        let par = if Self::is_small(multiplications) { Par::Seq } else { Par::rayon(8) };
         Pieces { limit: PIECE, par, context }
+    }
+
+    /// Whether work of so many multiplications runs on one thread.
+    pub(super) fn is_small(multiplications: usize) -> bool {
+        multiplications < 1 << 27
     }
 
     /// C ← C + α A B, or C ← α A B.

@@ -26,6 +26,9 @@ enum Direction {
 /// How a block of reflections is applied: its vectors, its factor, and the columns.
 type Apply = fn(MatRef<'_, f64>, MatRef<'_, f64>, Conj, MatMut<'_, f64>, Par, &mut MemStack);
 
+/// Columns that are rotated at a time: enough for fast products, few enough to stay in a core's cache.
+const COLUMNS: RangeInclusive<usize> = 64..=256;
+
 /// A symmetric matrix S = Q T Qᵀ with T tridiagonal and Q orthogonal.
 ///
 /// A third of the work of an eigendecomposition, and enough for a whole path of ridge problems:
@@ -56,6 +59,22 @@ impl Tridiagonal {
         let factors = reduction::block_factors(n, symmetric.as_slice(), &reduced.scales, &check)?;
         let (diagonal, off_diagonal) = (reduced.diagonal, reduced.off_diagonal);
         Ok(Tridiagonal { diagonal, off_diagonal, reflectors: symmetric, factors })
+    }
+
+    /// Numbers that are held beside a matrix of so many rows when it is reduced, and while it is.
+    pub(crate) fn memory(n: u64) -> (u64, u64) {
+        let (block, panel) = reduction::widths(n as usize);
+        // The factors of the reflections, and T; panels and products with them.
+        ((block as u64 + 2) * n, (panel as u64 + 4) * n)
+    }
+
+    /// Numbers that are held while so many rows are [rotated](Tridiagonal::rotate_rows) on so many threads.
+    pub(crate) fn rotation_memory(n: u64, rows: u64, threads: u64) -> u64 {
+        let at_once = match Pieces::is_small((n * n * rows) as usize) {
+            true => rows,
+            false => rows.min(threads * *COLUMNS.end() as u64),
+        };
+        reduction::widths(n as usize).0 as u64 * at_once
     }
 
     /// n.
@@ -98,8 +117,6 @@ impl Tridiagonal {
         direction: Direction,
         context: &Context,
     ) -> Result<()> {
-        /// Columns of a chunk: enough for fast products, few enough to stay in a core's cache.
-        const COLUMNS: RangeInclusive<usize> = 64..=256;
         /// Chunks that are wanted, as far as there are columns for them.
         const CHUNKS: usize = 8;
         context.check()?;

@@ -156,9 +156,10 @@ impl<T: Copy + Default> Matrix<T> {
     pub fn side_by_side(parts: &[&Self]) -> Self {
         let rows = parts[0].rows;
         assert!(parts.iter().all(|part| part.rows == rows), "all parts have {rows} rows");
-        let cols = parts.iter().map(|part| part.cols).sum();
-        let data = (0..rows).flat_map(|i| parts.iter().flat_map(move |part| part.row(i))).copied();
-        Matrix { rows, cols, data: data.collect() }
+        let cols: usize = parts.iter().map(|part| part.cols).sum();
+        let mut data = Vec::with_capacity(rows * cols);
+        (0..rows).for_each(|i| parts.iter().for_each(|part| data.extend_from_slice(part.row(i))));
+        Matrix { rows, cols, data: data.into() }
     }
 
     /// Matrices with the same number of columns, one below the other.
@@ -168,9 +169,10 @@ impl<T: Copy + Default> Matrix<T> {
     pub fn stacked(parts: &[Self]) -> Self {
         let cols = parts[0].cols;
         assert!(parts.iter().all(|part| part.cols == cols), "all parts have {cols} columns");
-        let rows = parts.iter().map(|part| part.rows).sum();
-        let data = parts.iter().flat_map(|part| part.as_slice()).copied().collect();
-        Matrix { rows, cols, data }
+        let rows: usize = parts.iter().map(|part| part.rows).sum();
+        let mut data = Vec::with_capacity(rows * cols);
+        parts.iter().for_each(|part| data.extend_from_slice(part.as_slice()));
+        Matrix { rows, cols, data: data.into() }
     }
 }
 

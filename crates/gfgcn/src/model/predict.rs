@@ -33,6 +33,11 @@ impl Model {
     pub fn predict(&self, dataset: &Dataset, context: &Context) -> Result<Predictions> {
         context.run(|| {
             let mut total: Option<Matrix<f64>> = None;
+            // Beside the scores of a member, those of the ones before it.
+            let before =
+                if self.members.len() > 1 { dataset.nodes() * self.head.columns() } else { 0 };
+            let remedy = "use a machine with more memory";
+            let _lease = context.memory().reserve("predicting", 8 * before as u64, remedy)?;
             let notes = self.with_members(dataset, context, |_, member, graph, features| {
                 let scores = member.scores(graph, features, context)?;
                 match &mut total {
@@ -148,7 +153,7 @@ impl Model {
         purpose: &str,
         context: &Context,
     ) -> Result<Vec<(usize, Slab, Vec<String>)>> {
-        let budget = Budget { memory: cut.memory, on_disk: true };
+        let budget = Budget { memory: cut.memory, on_disk: true, ..Budget::default() };
         let mut all = Vec::new();
         self.with_members(dataset, context, |k, member, graph, features| {
             let driver = member.scoring_driver(graph, features, budget)?;
@@ -171,7 +176,8 @@ impl Model {
         purpose: &str,
         context: &Context,
     ) -> Result<Vec<Piece>> {
-        let budget = Budget { memory: context.memory().free(), on_disk: true };
+        let budget = Budget::beside(0, context);
+        let budget = Budget { on_disk: true, ..budget };
         let mut pieces = None;
         self.with_members(dataset, context, |k, one, graph, features| {
             if k == member {
@@ -282,7 +288,7 @@ impl Member {
         let local = Local::new(graph, features, &self.design)?;
         let what = "columns of the design, which must be those the model was trained on";
         Error::check_size(what, self.predictor.inputs(), local.columns())?;
-        let rows = (8 * nodes.len() * local.columns()) as u64;
+        let rows = (8 * nodes.len() * (local.columns() + self.predictor.targets())) as u64;
         let needed = local.memory() + rows + self.predictor.score_memory(nodes.len());
         let remedy = "predict fewer nodes, or use a machine with more memory";
         let _lease = context.memory().reserve("predicting", needed, remedy)?;
@@ -298,11 +304,7 @@ impl Member {
         features: &Features,
         context: &Context,
     ) -> Result<Matrix<f64>> {
-        let propagated = self.predictor.propagated_weights().is_some();
-        let own = match propagated && context.scratch().is_some() {
-            true => 2 * self.predictor.memory(),
-            false => self.predictor.score_memory(graph.nodes()),
-        };
+        let own = self.predictor.score_memory(graph.nodes());
         self.with_scoring_driver(graph, features, own, context, |driver, context| {
             let filtered = || Ok(driver.run(0..1, context)?.remove(0));
             Ok(score_all(&[&self.predictor], driver, 0, filtered, context)?.remove(0))
@@ -332,8 +334,9 @@ impl Member {
         context: &Context,
         work: impl Fn(&Driver<'_>, &Context) -> Result<T>,
     ) -> Result<T> {
-        let driver = self.scoring_driver(graph, features, Budget::beside(own, context))?;
-        let needed = driver.least_memory() + own;
+        let budget = Budget { solving: own, scoring: own, ..Budget::beside(0, context) };
+        let driver = self.scoring_driver(graph, features, budget)?;
+        let needed = driver.least_memory();
         let remedy = "use a machine with more memory";
         let _lease = context.memory().reserve("predicting", needed, remedy)?;
         context.place(driver.work(), |context| work(&driver, context))

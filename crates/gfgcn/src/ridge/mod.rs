@@ -5,6 +5,7 @@
 
 mod fits;
 mod left_out;
+mod memory;
 mod on_device;
 mod path;
 mod problem;
@@ -13,7 +14,7 @@ mod representers;
 mod select;
 mod weights;
 
-pub(crate) use path::LEFT_OUT_AT_A_TIME;
+pub(crate) use memory::{Asked, Sizes};
 pub use path::{RidgePath, Solution};
 pub use problem::Problem;
 pub(crate) use problem::factorise;
@@ -46,31 +47,6 @@ pub struct Ridge {
     /// Whether a constant is fitted per target. Values always have one: without, they would be drawn towards zero, which is
     /// nothing special among them.
     pub intercept: bool,
-}
-
-/// Columns as long as the system is large that a factorisation works in.
-const SCRATCH: u64 = 256;
-
-/// The sizes of one ridge problem.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes<T = usize> {
-    /// Training nodes.
-    pub(crate) train: T,
-    /// Nodes that λ is chosen by.
-    pub(crate) validation: T,
-    /// Filtered features.
-    pub(crate) columns: T,
-    /// Columns of Y.
-    pub(crate) targets: T,
-}
-
-impl Sizes {
-    fn wide(self) -> Sizes<u64> {
-        let Sizes { train, validation, columns, targets } = self;
-        let [train, validation, columns, targets] =
-            [train, validation, columns, targets].map(|size| size as u64);
-        Sizes { train, validation, columns, targets }
-    }
 }
 
 /// The ridge problem of some training nodes on its smaller side.
@@ -119,59 +95,6 @@ impl Ridge {
         // Other kernels only have the dual side.
         let gram = kernel.matrix(&train, &train, context)?;
         Ok(Posed { kernel, problem: Problem::Dual(gram), train: Some(train) })
-    }
-
-    /// Bytes that one closed-form solution takes, from the filtered features to the predictor. Parts of it that threads
-    /// share, one for each of them, are in [`Ridge::shared_memory`].
-    pub(crate) fn memory(&self, sizes: Sizes) -> u64 {
-        let Sizes { train, validation, columns, targets } = sizes.wide();
-        let (linear, size) = (self.kernel.is_linear(), self.size(sizes));
-        // The features of the training nodes; some kernels move two copies of them to the origin.
-        let features = if linear { train * columns } else { 3 * train * columns };
-        // S, and the rows that are rotated with it; without constants it is copied on the way.
-        let system =
-            size * size * if self.intercept { 2 } else { 1 } + train * size + SCRATCH * size;
-        // Y as it is and with weights.
-        let path = 2 * (train + size) * targets;
-        let penalties = PENALTIES as u64 * targets;
-        let judged = match self.selection {
-            Selection::Fixed(_) => 0,
-            Selection::LeaveOneOut => size * penalties,
-            // The solutions before and after they are rotated back, and the scores.
-            Selection::Validation => {
-                let inputs =
-                    validation * (2 * columns + train) + if linear { 0 } else { train * columns };
-                inputs + (size + train.max(size) + validation) * penalties
-            }
-        };
-        let solved = (size + train + columns) * targets;
-        8 * (features + system + path + judged.max(solved)) + self.predictor_memory(sizes)
-    }
-
-    /// Bytes of the part that each thread has when left-out nodes are judged.
-    pub(crate) fn shared_memory(&self, sizes: Sizes) -> u64 {
-        if self.selection != Selection::LeaveOneOut {
-            return 0;
-        }
-        let nodes = LEFT_OUT_AT_A_TIME.min(sizes.train) as u64;
-        let (size, targets) = (self.size(sizes), sizes.targets as u64);
-        8 * (nodes * (size + PENALTIES as u64 * (targets + 1)) + 64 * size)
-    }
-
-    /// Bytes of a predictor: weights, or support vectors with their coefficients.
-    pub(crate) fn predictor_memory(&self, sizes: Sizes) -> u64 {
-        let Sizes { train, columns, targets, .. } = sizes.wide();
-        if self.kernel.is_linear() {
-            8 * columns * targets
-        } else {
-            4 * train * columns + 8 * train * targets
-        }
-    }
-
-    /// The rows of the smaller system.
-    fn size(&self, sizes: Sizes) -> u64 {
-        let Sizes { train, columns, .. } = sizes.wide();
-        if self.kernel.is_linear() { train.min(columns) } else { train }
     }
 
     /// Floating-point operations of one closed-form solution: the system, its factorisation, and the path of λ.

@@ -537,6 +537,7 @@ fn without(mut m: Matrix<f64>, u: Vec<f64>) -> (Matrix<f64>, Matrix<f64>) {
     }
     let reflected =
         Matrix::from_fn(n - 1, n - 1, |i, j| 0.5 * (m[(i + 1, j + 1)] + m[(j + 1, i + 1)]));
+    drop(m);
     let rows = Matrix::from_fn(n, n - 1, |i, j| f64::from(i == j + 1) - v[i] * v[j + 1] / v0);
     (reflected, rows)
 }

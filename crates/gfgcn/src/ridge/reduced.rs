@@ -5,6 +5,9 @@ use crate::linalg::{ShiftedFactor, Tridiagonal};
 use crate::matrix::Matrix;
 use std::ops::Range;
 
+/// Rows whose leverages are computed side by side.
+pub(super) const SIDE_BY_SIDE: usize = 32;
+
 /// S in tridiagonal form, and what is written in its basis.
 #[derive(Clone, Debug)]
 pub(super) struct Reduced {
@@ -44,7 +47,7 @@ impl Reduced {
         factors: &[Option<ShiftedFactor>],
         nodes: Range<usize>,
     ) -> Matrix<f64> {
-        const LANES: usize = 32;
+        const LANES: usize = SIDE_BY_SIDE;
         let size = self.rows.cols();
         let mut out = Matrix::zeros(factors.len(), nodes.len());
         let mut vectors = vec![[0.0; LANES]; size];

@@ -46,14 +46,17 @@ impl Classifier {
         context.run(|| {
             let lesson = classifier.lesson(dataset, split)?;
             Driver::check(dataset.features(), std::slice::from_ref(&classifier.design), context)?;
-            let driver = classifier.driver(dataset, &lesson, Budget::default())?;
-            let at_work = driver.least_memory();
-            let needed = at_work + classifier.memory(&lesson, driver.columns(0));
+            let solving = classifier.solving(&lesson, classifier.design.columns(dataset));
+            let budget = Budget { solving, ..Budget::default() };
+            let driver = classifier.driver(dataset, &lesson, budget)?;
+            let held = lesson.memory();
+            let needed = held + driver.least_memory();
             let mut lease = context.memory().reserve("training", needed, REMEDY)?;
             let filtered = driver.run(0..1, context)?.remove(0);
             let ridge = classifier.ridge.on(lesson.kind());
             let factorised = ridge.factorise(&Supervision::of(lesson)?, &filtered, context)?;
-            lease.shrink(at_work.saturating_sub(filtered.memory()));
+            // What was filtered stays, and is solved again and again.
+            lease.shrink(needed.saturating_sub(held + filtered.memory() + solving));
             let (dataset, split) = (dataset.clone(), split.clone());
             Ok(Study { classifier, dataset, split, filtered, factorised, lease })
         })

@@ -6,13 +6,14 @@
 //! W_c = w_c Fᵀα_c + w_sum Fᵀα_sum / s_c
 //! ```
 
+use super::FILTERED_BYTES;
 use super::bank::Learner;
-use super::filtered_bytes;
 use super::learn::{Coefficients, Inputs};
+use super::memory::{parts_memory, weighing_memory};
 use super::round::{Outcome, Round};
 use crate::calibration::Calibration;
 use crate::data::TargetKind;
-use crate::driver::{Driver, PANEL, Rows, distinct};
+use crate::driver::{Budget, Driver, Rows, distinct};
 use crate::error::Result;
 use crate::head::Head;
 use crate::linalg::multiply_transposed;
@@ -27,6 +28,10 @@ pub(super) struct Composed {
     pub(super) learners: Vec<usize>,
     pub(super) shares: Vec<(String, f64)>,
 }
+
+/// What is said where there is too little memory, and what helps.
+const WHAT: &str = "putting the model together";
+const REMEDY: &str = "train on fewer nodes or classes, or use a machine with more memory";
 
 /// Weights of scores that are smaller than this are nothing.
 pub(super) const NOTHING: f64 = 1e-12;
@@ -111,6 +116,14 @@ impl Round<'_> {
         left_out: &Matrix<f64>,
         unflattered: &Matrix<f64>,
     ) -> Result<Composed> {
+        let (train, targets) =
+            (self.supervision.train.len() as u64, self.supervision.head.columns());
+        let of_learner = |learner: &Learner| {
+            let columns = learner.columns(self.dataset, train as usize);
+            parts_memory(train, columns as u64, targets as u64)
+        };
+        let needed = outcome.learners.iter().map(of_learner).sum();
+        let _lease = self.context.memory().reserve(WHAT, needed, REMEDY)?;
         let Shared { mut parts, lambdas, intercept } = Shared::new(outcome, weights, constants);
         self.to_columns(&outcome.learners, &mut parts)?;
         let mut members = Vec::new();
@@ -187,13 +200,13 @@ impl Round<'_> {
             return Ok(());
         }
         let (train, targets) = (self.supervision.train, self.supervision.head.columns());
-        let driver =
-            Driver::new(self.dataset, &designs, Rows::of(train.to_vec(), self.dataset.nodes()), 0)?;
-        let columns: usize = (0..designs.len()).map(|design| driver.columns(design)).sum();
-        let needed = driver.least_memory() + 8 * (PANEL * train.len() + columns * targets) as u64;
-        let remedy = "train on fewer nodes or classes, or use a machine with more memory";
-        let _lease = self.context.memory().reserve("putting the model together", needed, remedy)?;
-        for pass in driver.passes(filtered_bytes(self.context)) {
+        let rows = Rows::of(train.to_vec(), self.dataset.nodes());
+        let widest = designs.iter().map(|design| design.columns(self.dataset)).max().unwrap_or(0);
+        let solving = weighing_memory(train.len() as u64, widest as u64, targets as u64);
+        let budget = Budget { solving, on_disk: false, ..Budget::beside(0, self.context) };
+        let driver = Driver::within(self.dataset, &designs, rows, 0, budget)?;
+        let (_lease, together) = driver.reserve(WHAT, 0, FILTERED_BYTES, REMEDY, self.context)?;
+        for pass in driver.passes(together) {
             for (design, filtered) in pass.clone().zip(driver.run(pass, self.context)?) {
                 for &k in dual.iter().filter(|&&k| learners[k].design == designs[design]) {
                     let alpha = parts[k].dual.take().expect("it has coefficients");

@@ -10,6 +10,7 @@ mod bank;
 mod compose;
 mod evaluate;
 mod learn;
+mod memory;
 mod representers;
 mod round;
 mod screening;
@@ -44,11 +45,6 @@ use std::time::{Duration, Instant};
 
 /// Bytes that filtered features may take at a time.
 const FILTERED_BYTES: u64 = 1 << 30;
-
-/// The same, where memory is short.
-fn filtered_bytes(context: &Context) -> u64 {
-    FILTERED_BYTES.min(context.memory().free() / 2)
-}
 
 /// A search over all learners that fit the data.
 ///
@@ -224,7 +220,7 @@ impl Search {
         let mut times = Times::default();
         let start = Instant::now();
         let round = Round::new(dataset, split, keys, &self.objective, context)?;
-        let mut planned = round.plan(learners)?;
+        let planned = round.plan(learners)?;
         let outcome = round.run(&planned)?;
         times.learning = start.elapsed();
         let start = Instant::now();
@@ -242,7 +238,7 @@ impl Search {
         times.stacking = start.elapsed();
         let start = Instant::now();
         // Training the incumbent and scoring members reserve what they take themselves.
-        planned.choice_is_made();
+        let _lease = planned.choice_is_made();
         let (composed, weights) = match &choice {
             Choice::Incumbent => {
                 let learner = &outcome.learners[0];

@@ -9,11 +9,11 @@
 //! A system that was solved on the side of the nodes has α; one on the side of the columns has it from what is left of the
 //! targets, α = λ w (y − F W − b).
 
+use super::FILTERED_BYTES;
 use super::compose::NOTHING;
-use super::filtered_bytes;
 use super::learn::{Coefficients, Inputs, Solved};
 use super::round::{Outcome, Round};
-use crate::driver::{Driver, PANEL, Rows, distinct};
+use crate::driver::{Budget, Driver, PANEL, Rows, distinct};
 use crate::error::Result;
 use crate::linalg::multiply;
 use crate::matrix::Matrix;
@@ -41,14 +41,18 @@ impl Round<'_> {
         if !designs.is_empty() {
             let train = self.supervision.train;
             let rows = Rows::of(train.to_vec(), self.dataset.nodes());
-            let driver = Driver::new(self.dataset, &designs, rows, 0)?;
-            let widest = (0..designs.len()).map(|design| driver.columns(design)).max().unwrap_or(0);
+            let widest = designs.iter().map(|design| design.columns(self.dataset)).max();
+            let widest = widest.unwrap_or(0);
             // Rows in double precision, where there are fewer columns than nodes.
             let dense = train.len() * widest.min(train.len()).max(PANEL.min(widest));
-            let needed = driver.least_memory() + 8 * 2 * dense as u64;
+            let solving = 8 * 2 * dense as u64;
+            let budget = Budget { solving, on_disk: false, ..Budget::beside(0, self.context) };
+            let driver = Driver::within(self.dataset, &designs, rows, 0, budget)?;
             let remedy = "train on fewer nodes or classes, or use a machine with more memory";
-            let _lease = self.context.memory().reserve("keeping the training", needed, remedy)?;
-            for pass in driver.passes(filtered_bytes(self.context)) {
+            let what = "keeping the training";
+            let (_lease, together) =
+                driver.reserve(what, 0, FILTERED_BYTES, remedy, self.context)?;
+            for pass in driver.passes(together) {
                 for (design, filtered) in pass.clone().zip(driver.run(pass, self.context)?) {
                     let inputs = Inputs::Linear(filtered);
                     let own = |k: &&usize| outcome.learners[**k].design == designs[design];

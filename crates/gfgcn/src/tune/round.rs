@@ -2,19 +2,20 @@
 
 use super::bank::Learner;
 use super::learn::{Inputs, Solved, solve};
+use super::memory::SearchMemory;
 use super::stack::{Ballot, Choice};
-use super::sum::{self, Growing, Sum, mean_diagonal};
-use super::{Contender, filtered_bytes};
+use super::sum::{Growing, Sum, mean_diagonal};
+use super::{Contender, FILTERED_BYTES};
 use crate::context::{Context, Lease};
 use crate::data::Dataset;
 use crate::design::Design;
-use crate::driver::{Driver, PANEL, Rows, distinct};
+use crate::driver::{Budget, Driver, Rows, distinct};
 use crate::error::{Error, Result};
 use crate::head::{Objective, Supervision};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::metrics::Metric;
-use crate::ridge::{LEFT_OUT_AT_A_TIME, PENALTIES, Problem, Ridge, features_overflow};
+use crate::ridge::{Problem, Ridge, features_overflow};
 use crate::split::Split;
 
 /// Systems larger than this are not solved: they take the cube of their size.
@@ -40,15 +41,20 @@ pub(super) struct Planned<'a> {
     learners: Vec<Learner>,
     designs: Vec<Design>,
     driver: Driver<'a>,
-    /// Bytes that are free again when the choice is made: of the propagation, the systems and the choice.
-    at_work: u64,
+    /// Bytes that designs which are filtered together may take.
+    together: u64,
+    /// Bytes that stay when the choice is made.
+    kept: u64,
     lease: Lease,
 }
 
 impl Planned<'_> {
-    /// Gives back what only trying and choosing took.
-    pub(super) fn choice_is_made(&mut self) {
-        self.lease.shrink(self.at_work);
+    /// Gives back what only trying and choosing took: the propagation, the systems and the choice.
+    pub(super) fn choice_is_made(self) -> Lease {
+        let mut lease = self.lease;
+        drop(self.driver);
+        lease.shrink(lease.bytes() - self.kept);
+        lease
     }
 }
 
@@ -88,7 +94,7 @@ impl<'a> Round<'a> {
         operations: impl Fn(&Learner) -> f64,
         most_operations: f64,
     ) -> Result<Vec<Learner>> {
-        let planned = self.plan(learners)?;
+        let planned = self.plan_with(learners, false)?;
         let outcome = self.run_with(&planned, Growing::nothing())?;
         let ballot = Ballot::new(&self.supervision.targets, outcome.left_out_scores(), false);
         let choice = ballot.choice();
@@ -118,6 +124,11 @@ impl<'a> Round<'a> {
         Ok(stay.into_iter().map(|k| outcome.learners[k].clone()).collect())
     }
 
+    /// Plans for the learners and their sum.
+    pub(super) fn plan(&self, learners: Vec<Learner>) -> Result<Planned<'a>> {
+        self.plan_with(learners, true)
+    }
+
     /// Solves every learner and their sum.
     pub(super) fn run(&self, planned: &Planned<'_>) -> Result<Outcome> {
         let train = self.supervision.train.len();
@@ -125,9 +136,9 @@ impl<'a> Round<'a> {
     }
 
     fn run_with(&self, planned: &Planned<'_>, mut growing: Growing) -> Result<Outcome> {
-        let Planned { learners, designs, driver, .. } = planned;
+        let Planned { learners, designs, driver, together, .. } = planned;
         let mut outcome = Outcome::default();
-        for pass in driver.passes(filtered_bytes(self.context)) {
+        for pass in driver.passes(*together) {
             let filtered = driver.run(pass.clone(), self.context)?;
             for (design, filtered) in pass.zip(filtered) {
                 for learner in learners.iter().filter(|learner| learner.design == designs[design]) {
@@ -188,60 +199,25 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Plans the propagation of learners and reserves what trying them takes, and what follows from it.
-    pub(super) fn plan(&self, learners: Vec<Learner>) -> Result<Planned<'a>> {
+    /// Plans the propagation of learners and reserves what trying them takes, perhaps with their sum, and what follows from it.
+    fn plan_with(&self, learners: Vec<Learner>, sums: bool) -> Result<Planned<'a>> {
         let designs = distinct(learners.iter().map(|learner| learner.design.clone()));
+        let lesson = self.supervision.lesson();
+        let SearchMemory { kept, growing, trying, after } =
+            SearchMemory::new(self.dataset, lesson, &learners, &designs, sums);
         let rows = Rows::of(self.supervision.train.to_vec(), self.dataset.nodes());
-        let driver = Driver::new(self.dataset, &designs, rows, 0)?;
-        let at_work = driver.least_memory() + self.at_work(&learners);
-        let needed = at_work + self.kept(&learners);
+        let held = kept + growing;
+        let budget = Budget {
+            solving: trying.iter().copied().max().unwrap_or(0),
+            after: after.saturating_sub(growing),
+            on_disk: false,
+            ..Budget::beside(held, self.context)
+        };
+        let driver = Driver::within(self.dataset, &designs, rows, 0, budget)?.with_solving(trying);
         let remedy = "train on fewer nodes or classes, or use a machine with more memory";
-        let lease = self.context.memory().reserve("the search", needed, remedy)?;
-        Ok(Planned { learners, designs, driver, at_work, lease })
-    }
-
-    /// Bytes of what stays of each learner: its left-out scores, its solution, what it compares with landmarks.
-    fn kept(&self, learners: &[Learner]) -> u64 {
-        let n = self.supervision.train.len() as u64;
-        let targets = self.supervision.head.columns() as u64;
-        let of_learner = |learner: &Learner| {
-            let columns = learner.columns(self.dataset, n as usize) as u64;
-            // Φ, the landmarks' rows, and the factor of their kernel.
-            let landmarks =
-                if learner.kernel.is_linear() { 0 } else { (2 * n + columns) * columns };
-            8 * (landmarks + (n + n.max(columns)) * targets)
-        };
-        let sum = 8 * 3 * n * targets;
-        learners.iter().map(of_learner).sum::<u64>() + sum
-    }
-
-    /// Bytes of a search beyond what stays: the largest system with its factorisation, the sum, and then what choosing and
-    /// putting together takes.
-    fn at_work(&self, learners: &[Learner]) -> u64 {
-        let train = self.supervision.train.len();
-        let n = train as u64;
-        let (nodes, targets) =
-            (self.dataset.nodes() as u64, self.supervision.head.columns() as u64);
-        let threads = rayon::current_num_threads() as u64;
-        let columns = |learner: &Learner| learner.columns(self.dataset, train) as u64;
-        let penalties = PENALTIES as u64 * targets;
-        let (growing, solving_sum, grams) = sum::memory(learners, self.dataset, train, targets);
-        let one = |learner: &Learner| {
-            let d = columns(learner);
-            let size = n.min(d);
-            // Rows in single and in double precision, perhaps a Gram matrix, the system, its rotation and its workspace.
-            let rows = 4 * n * d + 8 * if d < n { 3 * n * d } else { 2 * n * d.min(PANEL as u64) };
-            let gram = if n <= d || grams { 2 * n * n } else { 0 };
-            rows + 8 * (gram + 2 * n * size + 2 * size * size + 256 * size + size * penalties)
-        };
-        let largest = learners.iter().map(one).max().unwrap_or(0);
-        let size = n.min(LARGEST_SYSTEM as u64);
-        let judging = threads * 8 * LEFT_OUT_AT_A_TIME as u64 * (size + penalties)
-            + self.supervision.judging_memory();
-        let choosing = threads * 8 * 4 * n * targets;
-        let widest = learners.iter().map(columns).max().unwrap_or(0);
-        let composing = 8 * (6 * nodes + 4 * widest + 4 * n) * targets + 16 * nodes;
-        growing + largest.max(solving_sum) + judging + choosing + composing
+        let (lease, together) =
+            driver.reserve("the search", held, FILTERED_BYTES, remedy, self.context)?;
+        Ok(Planned { learners, designs, driver, together, kept, lease })
     }
 }
 

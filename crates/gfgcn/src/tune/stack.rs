@@ -196,12 +196,16 @@ impl<'a> Ballot<'a> {
             let (own, others): (Vec<usize>, Vec<usize>) =
                 (0..keys.len()).partition(|&node| fold_of(node) == fold);
             let needed = !own.is_empty() && !others.is_empty();
-            needed.then(|| (own, self.combined(&self.weights(&others))))
+            needed.then(|| {
+                let weighted = self.combined(&self.weights(&others)).select_rows(&own);
+                (own, weighted)
+            })
         };
         let folds: Vec<(Vec<usize>, Matrix<f64>)> =
             (0..FOLDS).into_par_iter().filter_map(of_fold).collect();
         for (own, weighted) in folds {
-            own.iter().for_each(|&node| scores.row_mut(node).copy_from_slice(weighted.row(node)));
+            let rows = own.iter().enumerate();
+            rows.for_each(|(k, &node)| scores.row_mut(node).copy_from_slice(weighted.row(k)));
         }
         scores
     }

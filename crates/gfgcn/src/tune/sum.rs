@@ -5,7 +5,7 @@ use super::learn::{Inputs, Solved};
 use super::round::LARGEST_SYSTEM;
 use crate::data::Dataset;
 use crate::matrix::Matrix;
-use crate::ridge::{PENALTIES, Problem};
+use crate::ridge::{Asked, Problem, Ridge, Sizes};
 
 /// The solution for the sum of kernels.
 pub(super) struct Sum {
@@ -58,24 +58,35 @@ impl Plan {
     }
 }
 
-/// Bytes of the sum of so many training nodes: of what grows, and of solving it for so many columns of Y at all λ. Whether
-/// kernel matrices are needed for it.
-pub(super) fn memory(
-    learners: &[Learner],
-    dataset: &Dataset,
-    train: usize,
-    targets: u64,
-) -> (u64, u64, bool) {
-    let n = train as u64;
-    let path = |size: u64| size * PENALTIES as u64 * targets + 256 * size;
-    match Plan::new(learners, dataset, train).0 {
-        Plan::Dual => (8 * n * n, 8 * (3 * n * n + path(n)), true),
-        Plan::Primal { columns } => {
-            let columns = columns as u64;
-            let solving = 2 * n * columns + 2 * columns * columns + path(columns);
-            (8 * n * columns, 8 * solving, false)
+/// Bytes of the sum of so many training nodes.
+#[derive(Default)]
+pub(super) struct SumMemory {
+    /// Of what grows.
+    pub(super) growing: u64,
+    /// Of solving it at all λ, in place of what has grown.
+    pub(super) solving: u64,
+    /// Whether kernel matrices are needed for it.
+    pub(super) of_grams: bool,
+}
+
+impl SumMemory {
+    pub(super) fn new(learners: &[Learner], dataset: &Dataset, sizes: Sizes, asked: Asked) -> Self {
+        let train = sizes.train;
+        let solving =
+            |columns: usize| Ridge::default().system_memory(Sizes { columns, ..sizes }, asked);
+        match Plan::new(learners, dataset, train).0 {
+            Plan::Dual => {
+                let growing = 8 * (train * train) as u64;
+                SumMemory { growing, solving: solving(train), of_grams: true }
+            }
+            Plan::Primal { columns } => {
+                let growing = 8 * (train * columns) as u64;
+                // Put side by side first.
+                let solving = solving(columns).max(2 * growing);
+                SumMemory { growing, solving, of_grams: false }
+            }
+            Plan::Neither => SumMemory::default(),
         }
-        Plan::Neither => (0, 0, false),
     }
 }
 

@@ -24,6 +24,9 @@ use rayon::prelude::*;
 /// Below this size everything is one part: a problem of few milliseconds, and there are many of them.
 const ONE_PART: usize = 600;
 
+/// Reflections of a panel where there is one part.
+const NARROW: usize = 16;
+
 /// Reflections of the widest panel.
 const WIDEST: usize = 32;
 
@@ -45,7 +48,7 @@ pub(super) struct Reduced {
 pub(super) fn reduce(n: usize, matrix: &mut [f64], check: Check<'_>) -> Result<Reduced> {
     // Wider panels make faster products and slower columns. More parts would cost more than they bring: every
     // column waits for all of them.
-    let (width, parts) = if n < ONE_PART { (16, 1) } else { (WIDEST, 2) };
+    let (width, parts) = if n < ONE_PART { (NARROW, 1) } else { (WIDEST, 2) };
     let divided = Divided::new(n, matrix, width, parts);
     let work = |part: usize| divided.work(part);
     if parts == 1 {
@@ -139,6 +142,17 @@ fn complete(matrix: &Divided<'_>, first: usize, k: usize, inverse: f64, w: &mut 
     }
 }
 
+/// How many reflections of so many are applied at once.
+fn block_width(count: usize) -> usize {
+    if count > 0 { recommended_block_size::<f64>(count, count) } else { 1 }
+}
+
+/// The columns, as long as a matrix of so many rows, of the factors with which reflections are applied, and of what a panel
+/// holds.
+pub(super) fn widths(n: usize) -> (usize, usize) {
+    (block_width(n.saturating_sub(1)), 3 * if n < ONE_PART { NARROW } else { WIDEST })
+}
+
 /// The triangular factors with which several reflections are applied at once, side by side.
 pub(super) fn block_factors(
     n: usize,
@@ -147,7 +161,7 @@ pub(super) fn block_factors(
     check: Check<'_>,
 ) -> Result<Mat<f64>> {
     let count = n.saturating_sub(1);
-    let width = if count > 0 { recommended_block_size::<f64>(count, count) } else { 1 };
+    let width = block_width(count);
     let mut factors = Mat::zeros(width, count);
     if count == 0 {
         return Ok(factors);
