@@ -31,7 +31,9 @@ pub(crate) struct Propagator<'g> {
     normalization: Normalization,
     loops: f32,
     graph: &'g Graph,
-    matrix: Scaled<'g>,
+    /// The rows of A, and of Aᵀ.
+    forward: Rows<'g>,
+    transposed: Rows<'g>,
     /// What sums over neighbours are multiplied by.
     factors: Factors,
     /// Whether the processor renumbers the nodes.
@@ -56,13 +58,17 @@ struct Factors {
 }
 
 impl Factors {
-    fn new(matrix: &Scaled<'_>, normalization: Normalization, there_and_back: bool) -> Self {
+    fn new(matrix: Scaled<'_>, normalization: Normalization, there_and_back: bool) -> Self {
         let reciprocals = |of: &[f64]| of.iter().map(|degree| degree.recip()).collect();
         if there_and_back {
             // D_left⁻¹ Ã D_right⁻¹ Ãᵀ, which D_left makes symmetric: its own transpose but for factors before and after.
             let there = Some(reciprocals(matrix.right()));
-            let left = matrix.left.clone();
-            return Factors { row: reciprocals(&left), there, left, right: None };
+            return Factors {
+                row: reciprocals(&matrix.left),
+                there,
+                left: matrix.left,
+                right: None,
+            };
         }
         let row = match (&matrix.right, normalization) {
             (Some(right), Normalization::Symmetric) => {
@@ -71,7 +77,7 @@ impl Factors {
             }
             _ => reciprocals(&matrix.left),
         };
-        Factors { row, there: None, left: matrix.left.clone(), right: matrix.right.clone() }
+        Factors { row, there: None, left: matrix.left, right: matrix.right }
     }
 
     fn reordered(&self, order: &NodeOrder) -> Self {
@@ -114,8 +120,9 @@ impl<'g> Propagator<'g> {
             normalization,
             loops: operator.loops(),
             graph,
-            factors: Factors::new(&matrix, normalization, there_and_back),
-            matrix,
+            forward: matrix.rows,
+            transposed: matrix.transposed,
+            factors: Factors::new(matrix, normalization, there_and_back),
             renumbers: false,
             renumbered: OnceLock::new(),
             there_and_back,
@@ -159,7 +166,7 @@ impl<'g> Propagator<'g> {
 
     /// Whether edges are followed either way.
     fn is_either_way(&self) -> bool {
-        std::ptr::eq(self.matrix.rows.offsets, self.matrix.transposed.offsets)
+        std::ptr::eq(self.forward.offsets, self.transposed.offsets)
     }
 
     /// Whether all eigenvalues are real and from −1 to 1: Â is similar to a symmetric matrix whose rows are divided by
@@ -180,7 +187,7 @@ impl<'g> Propagator<'g> {
 
     /// Entries of Ã, self-loops among them, that a product goes through.
     pub(crate) fn nonzeros(&self) -> usize {
-        let one_way = self.matrix.rows.neighbours.len() + self.nodes();
+        let one_way = self.forward.neighbours.len() + self.nodes();
         if self.there_and_back { 2 * one_way } else { one_way }
     }
 
@@ -189,8 +196,8 @@ impl<'g> Propagator<'g> {
         match self.renumbered.get() {
             Some((rows, _)) => rows.rows(),
             // There and back is its own transpose.
-            None if transposed && !self.there_and_back => self.matrix.transposed,
-            None => self.matrix.rows,
+            None if transposed && !self.there_and_back => self.transposed,
+            None => self.forward,
         }
     }
 
@@ -244,10 +251,10 @@ impl<'g> Propagator<'g> {
             scale,
         };
         let there = self.factors.there.as_deref();
-        let there = there.map(|scale| sums(self.matrix.transposed, scale));
+        let there = there.map(|scale| sums(self.transposed, scale));
         let rows = match transposed && there.is_none() {
-            true => self.matrix.transposed,
-            false => self.matrix.rows,
+            true => self.transposed,
+            false => self.forward,
         };
         (there, sums(rows, &self.factors.row))
     }
@@ -287,7 +294,7 @@ impl<'g> Propagator<'g> {
     ) {
         let step = Step { a: T::from_f64(1.0), b: T::default(), c: T::default() };
         let row_scale = self.factors.there.as_deref().expect("a step there and back");
-        let block = Block { graph: self.matrix.transposed, row_scale, step, stride, x, z: None };
+        let block = Block { graph: self.transposed, row_scale, step, stride, x, z: None };
         self.multiply(block, rows, y);
     }
 
@@ -309,12 +316,11 @@ impl<'g> Propagator<'g> {
 
     /// Bytes that it takes beyond the graph, the renumbered one among them where the processor will need it.
     pub(crate) fn memory(&self) -> u64 {
-        let matrix = 8 * (1 + usize::from(self.matrix.right.is_some())) * self.nodes();
         let renumbered = match self.renumbers {
             true => Renumbered::memory(self.graph) + self.factors.memory(),
             false => 0,
         };
-        matrix as u64 + self.factors.memory() + renumbered
+        self.factors.memory() + renumbered
     }
 }
 
