@@ -122,7 +122,7 @@ fn labels_without_scores_are_the_same_labels() {
     sandbox.ok("predict m.model folder --labels-only -o labels.npz");
     let file = std::fs::File::open(sandbox.path("labels.npz")).unwrap();
     let members = zip::ZipArchive::new(file).unwrap();
-    let mut names: Vec<&str> = members.file_names().collect();
+    let mut names: Vec<_> = members.file_names().map(|name| name.unwrap()).collect();
     names.sort_unstable();
     assert_eq!(names, ["class_names.npy", "id.npy", "label.npy", "label_id.npy"]);
     for option in ["--probabilities", "--sets 0.9"] {
