@@ -131,16 +131,21 @@ fn of_all(kind: TargetKind, same: bool) -> &'static str {
 /// Classes by name: the data may know classes that the model does not.
 fn of_classes(labels: &Labels, nodes: &[usize], predictions: &Predictions) -> Metrics {
     let mut classes = predictions.classes().to_vec();
-    let mut position = |name: &str| -> u32 {
-        let known = classes.iter().position(|class| class == name);
-        known.unwrap_or_else(|| {
-            classes.push(name.to_owned());
-            classes.len() - 1
-        }) as u32
+    // Names are looked up once per class, not once per node.
+    let mut positions: Vec<Option<u32>> = vec![None; labels.classes().len()];
+    let mut position = |class: u32| -> u32 {
+        *positions[class as usize].get_or_insert_with(|| {
+            let name = &labels.classes()[class as usize];
+            let known = classes.iter().position(|class| class == name);
+            known.unwrap_or_else(|| {
+                classes.push(name.clone());
+                classes.len() - 1
+            }) as u32
+        })
     };
     let pairs: Vec<(u32, u32)> = nodes
         .iter()
-        .filter_map(|&node| Some((position(labels.name(node)?), predictions.class(node))))
+        .filter_map(|&node| Some((position(labels.get(node)?), predictions.class(node))))
         .collect();
     Metrics::new(&classes, pairs).in_percent()
 }
