@@ -22,8 +22,9 @@ const PROPAGATE_PLAINLY: &str = include_str!("../kernels/propagate_70.ptx");
 const RIDGE: &str = include_str!("../kernels/ridge_70.ptx");
 const LEFT_OUT: &str = include_str!("../kernels/left_out_70.ptx");
 const SURVEY: &str = include_str!("../kernels/survey_70.ptx");
-/// Threads that use the GPU at the same time; others wait for one of them.
-const LANES: usize = 12;
+/// Threads that use the GPU at the same time; others wait for one of them. More of them do not make it any faster, and each takes
+/// some milliseconds to open its own cuBLAS.
+const LANES: usize = 8;
 /// Bytes of memory that are fetched at a time, at least.
 const SECTOR: usize = 32;
 

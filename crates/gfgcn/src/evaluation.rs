@@ -311,6 +311,14 @@ struct Run<'a> {
     supervisions: Vec<Supervision<'a>>,
 }
 
+/// One design on every split, before it is judged.
+struct Fits {
+    design: usize,
+    filtered: Filtered,
+    fits: Vec<Fitted>,
+    times: Times,
+}
+
 impl Run<'_> {
     /// Every design on every split; filtered features take so much memory at most.
     fn all(&self, budget: u64, context: &Context) -> Result<Vec<Evaluated>> {
@@ -322,33 +330,54 @@ impl Run<'_> {
                 false => self.driver.run(pass.clone(), context)?,
             };
             let share = start.elapsed() / pass.len() as u32;
+            let mut waiting: Option<Fits> = None;
             for (design, filtered) in pass.zip(filtered) {
-                let mut result = self.design(design, &filtered, context)?;
-                result.times.propagate = share;
-                results.push(result);
+                let last = waiting.take();
+                let judge = || last.map(|fits| self.judge(fits, context)).transpose();
+                let fit = || self.fit_all(design, filtered, share, context);
+                // A device solves for the next design while the last one is judged here; what solving takes is the device's.
+                let (judged, fits) = match context.device() {
+                    Some(_) => rayon::join(judge, fit),
+                    None => (judge(), fit()),
+                };
+                results.extend(judged?);
+                waiting = Some(fits?);
             }
+            results.extend(waiting.map(|fits| self.judge(fits, context)).transpose()?);
         }
         Ok(results)
     }
 
     /// One design on every split.
-    fn design(&self, design: usize, filtered: &Filtered, context: &Context) -> Result<Evaluated> {
-        let fit = |supervision| self.fit(supervision, filtered, context);
-        let fits: Vec<(Fitted, Duration)> =
-            self.supervisions.par_iter().map(fit).collect::<Result<_>>()?;
+    fn fit_all(
+        &self,
+        design: usize,
+        filtered: Filtered,
+        propagate: Duration,
+        context: &Context,
+    ) -> Result<Fits> {
+        let fit = |supervision| self.fit(supervision, &filtered, context);
+        let fits = self.supervisions.par_iter().map(fit).collect::<Result<Vec<_>>>()?;
+        let (fits, times): (Vec<Fitted>, Vec<Duration>) = fits.into_iter().unzip();
+        let times = Times { propagate, fit: times.iter().sum(), predict: Duration::ZERO };
+        Ok(Fits { design, filtered, fits, times })
+    }
+
+    /// What the fits of a design achieve on the test nodes.
+    fn judge(&self, fits: Fits, context: &Context) -> Result<Evaluated> {
+        let Fits { design, filtered, fits, times } = fits;
         let start = Instant::now();
-        let predictors: Vec<&Predictor> = fits.iter().map(|(fit, _)| &fit.predictor).collect();
-        let all = || filtered.clone().fetched();
-        let scores = score_all(&predictors, &self.driver, design, all, context)?;
+        let predictors: Vec<&Predictor> = fits.iter().map(|fit| &fit.predictor).collect();
+        let scores = score_all(&predictors, &self.driver, design, || filtered.fetched(), context)?;
         let mut result = Evaluated {
             design: self.evaluation.designs[design].clone(),
             metric: self.evaluation.objective.metric_for(self.dataset.targets().kind())?,
             scores: Vec::new(),
             accuracies: Vec::new(),
-            lambdas: fits.iter().map(|(fit, _)| fit.lambda).collect(),
+            lambdas: fits.iter().map(|fit| fit.lambda).collect(),
             predictions: Vec::new(),
             calibrated: self.evaluation.calibrates.then(Calibrated::default),
-            times: Times { fit: fits.iter().map(|(_, time)| *time).sum(), ..Times::default() },
+            times,
         };
         let splits = || self.supervisions.par_iter().zip(&self.evaluation.splits);
         if self.dataset.targets().kind() == TargetKind::Classes {
@@ -371,7 +400,7 @@ impl Run<'_> {
             }
         };
         let splits = self.supervisions.iter().zip(&self.evaluation.splits);
-        for (((supervision, split), scores), (fit, _)) in splits.zip(scores).zip(&fits) {
+        for (((supervision, split), scores), fit) in splits.zip(scores).zip(&fits) {
             if let (Some(judged), Some((_, calibration))) =
                 (&mut result.calibrated, &fit.calibrated)
             {
