@@ -1,12 +1,13 @@
 //! What the machine can do at best, measured in the same run: the floor under every time.
 //!
 //! A claim that is not met is bounded by something. Each limit is the fastest that all threads together go through the
-//! plainest loop of its kind: copying, reading rows at random places, multiplying large matrices.
+//! plainest loop of its kind: copying, reading the rows of neighbours, which are prefetched, multiplying large matrices.
 
 use gfgcn::context::Context;
 use gfgcn::graph::{Adjacency, Graph};
 use gfgcn::linalg::multiply;
 use gfgcn::matrix::Matrix;
+use gfgcn::simd::{Simd, prefetch};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::hint::black_box;
@@ -27,13 +28,10 @@ impl Floor {
         Floor { seconds: 0.0, made_of: Vec::new() }
     }
 
-    /// One product with dense features on nodes that come in no particular order: for every entry of Ã a row of X, some
-    /// columns at a time.
+    /// One product with dense features: for every entry of Ã a row of X, some columns at a time.
     pub(crate) fn of_product(graph: &Graph, columns: usize) -> Self {
-        let read = Adjacency::COLUMNS_PER_PASS.min(columns);
-        let entries = 2 * graph.edges() + graph.nodes();
-        let table = Table { rows: graph.nodes(), stride: columns, read };
-        Floor::new().random_rows(entries * columns / read, table)
+        let bytes = 4.0 * (graph.nonzeros() * columns) as f64;
+        Floor::new().rows_of_neighbours(bytes, graph)
     }
 
     /// Multiplications and additions in double precision, as fast as in the product of two large matrices.
@@ -41,10 +39,9 @@ impl Floor {
         self.with(count, double_operations_per_second(), "operations in double precision")
     }
 
-    /// Rows of a table that are read in no particular order, `read` of `stride` numbers of each.
-    pub(crate) fn random_rows(self, count: usize, table: Table) -> Self {
-        let bytes = 4.0 * (count * table.read) as f64;
-        self.with(bytes, random_bytes_per_second(table), "bytes of random rows")
+    /// Rows of single-precision numbers, read in the order of neighbours.
+    pub(crate) fn rows_of_neighbours(self, bytes: f64, graph: &Graph) -> Self {
+        self.with(bytes, bytes_per_second_of_neighbours(graph), "bytes of neighbours' rows")
     }
 
     fn with(mut self, amount: f64, rate: f64, what: &str) -> Self {
@@ -55,15 +52,8 @@ impl Floor {
     }
 }
 
-/// Rows of single-precision numbers.
-#[derive(Clone, Copy)]
-pub(crate) struct Table {
-    pub(crate) rows: usize,
-    /// Numbers from one row to the next.
-    pub(crate) stride: usize,
-    /// Numbers that are read of a row.
-    pub(crate) read: usize,
-}
+/// Columns of a row, as many as a product adds up at a time.
+const READ: usize = Adjacency::COLUMNS_PER_PASS;
 
 /// Bytes read and written per second by copying a large array.
 pub(crate) fn copied_bytes_per_second() -> f64 {
@@ -90,30 +80,51 @@ fn double_operations_per_second() -> f64 {
     2.0 * (SIZE as f64).powi(3) / best
 }
 
-/// Bytes per second of rows that are added up in no particular order; where each is, is known long before.
-fn random_bytes_per_second(table: Table) -> f64 {
-    /// Rows that each thread reads in one try, at least.
-    const READS: usize = 1 << 19;
-    let Table { rows, stride, read } = table;
-    let values = vec![1.0f32; rows * stride];
-    let threads = rayon::current_num_threads();
-    let order = |thread: usize| {
-        let pick = |k: usize| (scrambled(thread * READS + k) % rows as u64) as u32;
-        (0..READS).map(pick).collect::<Vec<u32>>()
-    };
-    let orders: Vec<Vec<u32>> = (0..threads).into_par_iter().map(order).collect();
+/// Bytes per second of rows that are added up in the order in which a product needs them.
+fn bytes_per_second_of_neighbours(graph: &Graph) -> f64 {
+    /// Rows that are read in one try, at least.
+    const READS: usize = 1 << 20;
+    let nodes = graph.nodes();
+    let mut values = Matrix::zeros(nodes, READ);
+    values.as_mut_slice().fill(1.0f32);
+    let values = values.as_slice();
+    let with_own =
+        |node| std::iter::once(node as u32).chain(graph.neighbours(node).iter().copied());
+    let order: Vec<u32> = (0..nodes).flat_map(with_own).collect();
+    let repetitions = READS.div_ceil(order.len());
+    let share = order.len().div_ceil(rayon::current_num_threads());
     let best = fastest(|| {
-        orders.par_iter().for_each(|order| {
-            let mut sums = vec![0.0f32; read];
-            for &row in order {
-                let first = row as usize * stride;
-                let row = &values[first..first + read];
-                sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-            }
-            black_box(sums);
+        order.par_chunks(share).for_each(|order| {
+            (0..repetitions).for_each(|_| {
+                let sums: [f32; READ] = Simd::detect().run(
+                    #[inline(always)]
+                    || sum_of_rows(values, order),
+                );
+                black_box(sums);
+            });
         });
     });
-    (4 * threads * READS * read) as f64 / best
+    (4 * repetitions * order.len() * READ) as f64 / best
+}
+
+/// The sum of rows in an order.
+#[inline(always)]
+fn sum_of_rows(table: &[f32], order: &[u32]) -> [f32; READ] {
+    /// How far ahead rows are prefetched.
+    const AHEAD: usize = 32;
+    let mut sums = [0.0; READ];
+    for (k, &row) in order.iter().enumerate() {
+        if let Some(&ahead) = order.get(k + AHEAD) {
+            let first = ahead as usize * READ;
+            (first..first + READ).step_by(16).for_each(|at| prefetch(table, at));
+        }
+        let first = row as usize * READ;
+        let row: [f32; READ] = table[first..first + READ].try_into().expect("as many columns");
+        for l in 0..READ {
+            sums[l] += row[l];
+        }
+    }
+    sums
 }
 
 fn fastest(mut work: impl FnMut()) -> f64 {

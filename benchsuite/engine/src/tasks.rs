@@ -1,7 +1,7 @@
 //! One function per task: prepare, then repeat what is timed.
 
 use crate::data::{dense, norm, read, read_splits};
-use crate::limits::{Floor, Table};
+use crate::limits::Floor;
 use crate::protocol::{Findings, serve};
 use anyhow::{Context as _, Result};
 use gfgcn::context::Context;
@@ -160,10 +160,8 @@ pub(crate) fn sweep(data: &Path, splits: &Path) -> Result<()> {
         ..Evaluation::default()
     };
     let work = evaluation.explain(&data)?.work();
-    // Slabs are a few cache lines wide.
-    let slab = Table { rows: data.nodes(), stride: 32, read: 32 };
-    let rows = (work.bytes / (4.0 * slab.read as f64)) as usize;
-    let floor = Floor::new().operations(work.operations).random_rows(rows, slab);
+    let floor = Floor::new().operations(work.operations);
+    let floor = floor.rows_of_neighbours(work.bytes, data.graph());
     serve(
         || Ok(evaluation.run(&data, &Context::default())?),
         |results| {

@@ -9,6 +9,7 @@ pub use crate::pages::zeros;
 
 use crate::device::ResidentArray;
 use crate::error::{Error, Result};
+use crate::pages::Lines;
 use memmap2::{Mmap, MmapOptions};
 use std::borrow::Cow;
 use std::fmt;
@@ -41,6 +42,8 @@ pub struct Buffer<T>(Storage<T>);
 
 enum Storage<T> {
     Own(Vec<T>),
+    /// Owned as well.
+    Lines(Lines<T>),
     /// Mapped arrays are among these.
     Shared(SharedEntries<T>),
     OnDevice(Arc<OnDevice<T>>),
@@ -80,7 +83,7 @@ impl<T> Buffer<T> {
     pub fn resident(&self) -> Option<&Arc<dyn ResidentArray<T>>> {
         match &self.0 {
             Storage::OnDevice(there) => Some(&there.array),
-            Storage::Own(_) | Storage::Shared(_) => None,
+            Storage::Own(_) | Storage::Lines(_) | Storage::Shared(_) => None,
         }
     }
 
@@ -90,6 +93,7 @@ impl<T> Buffer<T> {
         match &self.0 {
             Storage::OnDevice(there) => there.array.len(),
             Storage::Own(own) => own.len(),
+            Storage::Lines(own) => own.len(),
             Storage::Shared(shared) => (**shared).as_ref().len(),
         }
     }
@@ -226,6 +230,7 @@ impl<T> Buffer<T> {
     pub fn held_memory(&self) -> u64 {
         match &self.0 {
             Storage::Own(own) => size_of_val(own.as_slice()) as u64,
+            Storage::Lines(own) => size_of_val(&**own) as u64,
             Storage::Shared(_) | Storage::OnDevice(_) => 0,
         }
     }
@@ -234,11 +239,12 @@ impl<T> Buffer<T> {
 impl<T: Clone> Buffer<T> {
     /// The entries, to be written; copied first if they are not owned.
     pub fn to_mut(&mut self) -> &mut [T] {
-        if !matches!(self.0, Storage::Own(_)) {
+        if matches!(self.0, Storage::Shared(_) | Storage::OnDevice(_)) {
             *self = self.to_vec().into();
         }
         match &mut self.0 {
             Storage::Own(own) => own,
+            Storage::Lines(own) => own,
             Storage::Shared(_) | Storage::OnDevice(_) => unreachable!("copied above"),
         }
     }
@@ -247,6 +253,7 @@ impl<T: Clone> Buffer<T> {
     pub fn into_vec(self) -> Vec<T> {
         match self.0 {
             Storage::Own(own) => own,
+            Storage::Lines(own) => own.into_vec(),
             Storage::Shared(shared) => (*shared).as_ref().to_vec(),
             Storage::OnDevice(there) => match Arc::try_unwrap(there) {
                 Ok(mut there) => {
@@ -265,6 +272,7 @@ impl<T> Deref for Buffer<T> {
     fn deref(&self) -> &[T] {
         match &self.0 {
             Storage::Own(own) => own,
+            Storage::Lines(own) => own,
             Storage::Shared(shared) => (**shared).as_ref(),
             Storage::OnDevice(there) => there.here(),
         }
@@ -275,6 +283,7 @@ impl<T: Clone> Clone for Buffer<T> {
     fn clone(&self) -> Self {
         Buffer(match &self.0 {
             Storage::Own(own) => Storage::Own(own.clone()),
+            Storage::Lines(own) => Storage::Own(own.to_vec()),
             Storage::Shared(shared) => Storage::Shared(shared.clone()),
             Storage::OnDevice(there) => Storage::OnDevice(there.clone()),
         })
@@ -299,6 +308,30 @@ impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
 impl<T> Default for Buffer<T> {
     fn default() -> Self {
         Vec::new().into()
+    }
+}
+
+impl<T: Send + Sync + 'static> Buffer<T> {
+    /// The same entries, whose clones refer to the same memory.
+    #[must_use]
+    pub fn into_shared(self) -> Self {
+        match self.0 {
+            Storage::Own(own) => Buffer::shared(Arc::new(own)),
+            Storage::Lines(own) => Buffer::shared(Arc::new(own)),
+            Storage::Shared(_) | Storage::OnDevice(_) => self,
+        }
+    }
+}
+
+impl<T: Copy + Default> Buffer<T> {
+    /// Zeros; if they are many, nothing has touched them yet, and the first begins a cache line.
+    pub fn zeros(len: usize) -> Self {
+        /// Bytes that are worth it.
+        const MANY: usize = 1 << 12;
+        match len * size_of::<T>() < MANY {
+            true => Buffer(Storage::Own(vec![T::default(); len])),
+            false => Buffer(Storage::Lines(Lines::zeros(len))),
+        }
     }
 }
 

@@ -114,7 +114,7 @@ impl Simd {
 /// Asks for the cache line of an entry that will be read soon; does nothing where the processor
 /// cannot be asked.
 #[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(entry) = slice.get(index) {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};

@@ -44,15 +44,14 @@ impl Layout {
     }
 
     /// Slabs of whole cache lines, so few that a core's vectors stay in its cache if that is
-    /// possible with two. On graphs so large that not even one line per node fits, fetching a row
-    /// costs more than its length: rows are long, few vectors are held, and all threads work on the
-    /// same slab.
+    /// possible with two. On graphs so large that not even one line per node fits, rows come from far away: they are two
+    /// lines, which processors fetch as a pair, few vectors are held, and all threads work on the same slab.
     pub(crate) fn new<T>(nodes: usize, columns: usize) -> Self {
         let line = 64 / size_of::<T>();
         let threads = rayon::current_num_threads();
         let large = nodes * 64 > FAR_BYTES;
         let lines_at_hand = CACHED_BYTES / (nodes * 64 * WINDOW).max(1);
-        let lines = if large { 8 } else { lines_at_hand.clamp(2, 4) };
+        let lines = if large { 2 } else { lines_at_hand.clamp(2, 4) };
         let width = (lines * line).min(columns.max(1));
         let slabs = columns.div_ceil(width);
         Layout {

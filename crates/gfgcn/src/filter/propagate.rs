@@ -14,7 +14,7 @@ use super::slabs::{Kept, Sink, Source, Sums};
 use crate::context::Context;
 use crate::error::Result;
 use crate::graph::{Propagator, split_rows};
-use crate::pages::zeros;
+use crate::pages::{Lines, zeros};
 use crate::scalar::Scalar;
 use crate::simd::Simd;
 use rayon::prelude::*;
@@ -78,7 +78,7 @@ pub(crate) fn propagate_as<T: Scalar>(
     if let Some(progress) = told {
         progress.begin("filtering", steps * starts.len() as u64);
     }
-    let run = |vectors: &mut Vec<Vec<T>>, start: usize| -> Result<()> {
+    let run = |vectors: &mut Vec<Lines<T>>, start: usize| -> Result<()> {
         context.check()?;
         let columns = start..end.min(start + width);
         if sink.recall(&columns)? {
@@ -114,15 +114,6 @@ struct Slab<'a> {
     window: usize,
 }
 
-/// Makes a vector longer with zeros.
-fn resize<T: Scalar>(vector: &mut Vec<T>, size: usize) {
-    if vector.capacity() < size {
-        *vector = zeros(size);
-    } else {
-        vector.resize(size, T::default());
-    }
-}
-
 /// What a window adds to one filter's sum.
 struct Term<T> {
     filter: usize,
@@ -145,14 +136,13 @@ impl Slab<'_> {
     /// Makes v_0.
     fn fill<T: Scalar>(
         &self,
-        vectors: &mut Vec<Vec<T>>,
+        vectors: &mut Vec<Lines<T>>,
         source: &dyn Source<T>,
         columns: Range<usize>,
     ) {
         let size = self.propagator.nodes() * self.stride;
-        vectors.resize_with(self.window.min(self.products() + 1), Vec::new);
-        vectors[0].clear();
-        resize(&mut vectors[0], size);
+        vectors.resize_with(self.window.min(self.products() + 1), Lines::default);
+        vectors[0].reset(size);
         let fill = |(place, out): (usize, &mut [T])| {
             let (node, scale) =
                 (self.propagator.node(place), self.propagator.scale_before(place, self.transposed));
@@ -164,16 +154,16 @@ impl Slab<'_> {
         } else {
             vectors[0].chunks_exact_mut(self.stride).enumerate().for_each(fill);
         }
-        vectors[1..].iter_mut().for_each(|vector| resize(vector, size));
+        vectors[1..].iter_mut().for_each(|vector| vector.resize(size));
     }
 
     /// Runs the recurrence from v_0 and returns the sums.
-    fn run<T: Scalar>(&self, vectors: &mut [Vec<T>]) -> Result<Vec<T>> {
+    fn run<T: Scalar>(&self, vectors: &mut [Lines<T>]) -> Result<Vec<T>> {
         let per_row = self.filters.len() * self.stride;
         let mut sums = zeros(self.kept.rows.len() * per_row);
         let last = self.products();
         let two = self.propagator.is_there_and_back() && last > 0;
-        let mut half = if two { zeros(self.propagator.nodes() * self.stride) } else { Vec::new() };
+        let mut half = Lines::zeros(if two { self.propagator.nodes() * self.stride } else { 0 });
         for k in 0..=last {
             if two && k > 0 {
                 self.half_step(&vectors[(k - 1) % self.window], &mut half)?;
@@ -197,7 +187,7 @@ impl Slab<'_> {
                 self.sweep(
                     k,
                     vectors,
-                    two.then_some(&half),
+                    two.then_some(&*half),
                     &terms,
                     Range::clone(rows),
                     Range::clone(kept),
@@ -256,8 +246,8 @@ impl Slab<'_> {
     fn sweep<T: Scalar>(
         &self,
         k: usize,
-        vectors: &[Vec<T>],
-        half: Option<&Vec<T>>,
+        vectors: &[Lines<T>],
+        half: Option<&[T]>,
         terms: &[Term<T>],
         rows: Range<usize>,
         mut kept: Range<usize>,
@@ -272,8 +262,7 @@ impl Slab<'_> {
             if k > 0 {
                 let x = half.unwrap_or(&vectors[(k - 1) % self.window]);
                 // With two vectors, v_k is made in the place of v_{k−2}.
-                let z = (self.window > 2)
-                    .then(|| vectors[k.saturating_sub(2) % self.window].as_slice());
+                let z = (self.window > 2).then(|| &*vectors[k.saturating_sub(2) % self.window]);
                 let step = recurrence(self.basis(), k);
                 let y = &mut newest[own.clone()];
                 let (rows, transposed) = (tile.clone(), self.transposed);

@@ -14,11 +14,13 @@ use crate::scalar::Scalar;
 use crate::simd::{Simd, prefetch};
 use std::ops::Range;
 
-/// Blocks that take more bytes than this fit no cache: rows are prefetched.
-/// Below it the processor's own guesses are better.
-const CACHED_BYTES: usize = 128 << 20;
+/// Where the columns that are summed up together take more bytes than this, they are beyond the cache of a core: rows are
+/// prefetched. Below it the processor's own guesses are better.
+const CACHED_BYTES: usize = 4 << 20;
+/// Bytes of a row that are summed up together, at most: they stay in the registers.
+const PASS_BYTES: usize = 256;
 /// How many neighbours ahead.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
 /// Rows of more neighbours than this are summed up in blocks.
 const HUB: u64 = 256;
 /// Neighbours in a block, and those that are added up before they are added to the block's sum.
@@ -132,7 +134,9 @@ pub(super) struct Product<'a, T, F> {
 impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
     /// Takes the step on some rows; `y` holds just those.
     pub(super) fn rows(&self, simd: Simd, rows: Range<usize>, y: &mut [T]) {
-        self.rows_as(simd, size_of_val(self.x) > CACHED_BYTES, rows, y);
+        let summed = PASS_BYTES.min(self.stride * size_of::<T>());
+        let known = self.x.len().checked_div(self.stride).unwrap_or(0);
+        self.rows_as(simd, known * summed > CACHED_BYTES, rows, y);
     }
 
     /// `far`: x is not at hand in a cache.
@@ -189,7 +193,7 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
     fn row<const FAR: bool, const BLOCKED: bool>(&self, node: usize, y: &mut [T]) {
         let positions = &self.positions(node);
         let mut column = 0;
-        // Sums of 256 bytes stay in the registers; what is left over goes by halves.
+        // What is left over goes by halves.
         if size_of::<T>() == 4 {
             while column + 64 <= self.stride {
                 self.lanes::<64, FAR, BLOCKED>(node, positions, column, y);

@@ -13,7 +13,6 @@ pub use sparse::{SparseMatrix, repeated_entries};
 use crate::buffer::Buffer;
 use crate::device::ResidentArray;
 use crate::error::{Error, Result};
-use crate::pages::zeros;
 use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
@@ -30,7 +29,7 @@ pub struct Matrix<T> {
 impl<T: Copy + Default> Matrix<T> {
     /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Matrix { rows, cols, data: zeros(rows * cols).into() }
+        Matrix { rows, cols, data: Buffer::zeros(rows * cols) }
     }
 
     /// Takes row-major data; `data.len()` must be `rows * cols`.
@@ -59,8 +58,7 @@ impl<T: Copy + Default> Matrix<T> {
     where
         T: Send + Sync + 'static,
     {
-        let Matrix { rows, cols, .. } = self;
-        Matrix { rows, cols, data: Buffer::shared(Arc::new(self.into_vec())) }
+        Matrix { data: self.data.into_shared(), ..self }
     }
 
     /// Row-major data that stay on a device until somebody reads them, as [`Buffer::on_device`] says.
@@ -129,6 +127,11 @@ impl<T: Copy + Default> Matrix<T> {
     /// All entries, row by row, without the matrix around them.
     pub fn into_vec(self) -> Vec<T> {
         self.data.into_vec()
+    }
+
+    /// The same, wherever they are.
+    pub fn into_buffer(self) -> Buffer<T> {
+        self.data
     }
 
     /// The rows at the given positions, in that order.
