@@ -42,8 +42,8 @@ pub struct Buffer<T>(Storage<T>);
 
 enum Storage<T> {
     Own(Vec<T>),
-    /// Owned as well.
-    Lines(Lines<T>),
+    /// Owned as well; boxed, so that a buffer is no larger for it.
+    Lines(Box<Lines<T>>),
     /// Mapped arrays are among these.
     Shared(SharedEntries<T>),
     OnDevice(Arc<OnDevice<T>>),
@@ -230,7 +230,7 @@ impl<T> Buffer<T> {
     pub fn held_memory(&self) -> u64 {
         match &self.0 {
             Storage::Own(own) => size_of_val(own.as_slice()) as u64,
-            Storage::Lines(own) => size_of_val(&**own) as u64,
+            Storage::Lines(own) => size_of_val::<[T]>(own) as u64,
             Storage::Shared(_) | Storage::OnDevice(_) => 0,
         }
     }
@@ -317,7 +317,7 @@ impl<T: Send + Sync + 'static> Buffer<T> {
     pub fn into_shared(self) -> Self {
         match self.0 {
             Storage::Own(own) => Buffer::shared(Arc::new(own)),
-            Storage::Lines(own) => Buffer::shared(Arc::new(own)),
+            Storage::Lines(own) => Buffer::shared(Arc::new(*own)),
             Storage::Shared(_) | Storage::OnDevice(_) => self,
         }
     }
@@ -330,7 +330,7 @@ impl<T: Copy + Default> Buffer<T> {
         const MANY: usize = 1 << 12;
         match len * size_of::<T>() < MANY {
             true => Buffer(Storage::Own(vec![T::default(); len])),
-            false => Buffer(Storage::Lines(Lines::zeros(len))),
+            false => Buffer(Storage::Lines(Box::new(Lines::zeros(len)))),
         }
     }
 }
