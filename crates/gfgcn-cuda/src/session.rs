@@ -261,7 +261,8 @@ impl Session for CudaSession {
         let mut out = Matrix::zeros(total, weights.cols());
         let everywhere = self.nodes(&lane, total, None)?;
         let per_column = sent.bytes_per_column::<f64>() + 8 * total;
-        let width = slab_width::<f64>(weights.cols(), self.device.free()?, per_column);
+        // Half of it: systems may be solved meanwhile.
+        let width = slab_width::<f64>(weights.cols(), self.device.free()? / 2, per_column);
         for slab in slabs(weights.cols(), width) {
             let own = weights.select_columns(slab.clone());
             let (width, stride) = (own.cols(), own.cols().next_multiple_of(f64::LANES));
