@@ -28,10 +28,14 @@ impl Floor {
         Floor { seconds: 0.0, made_of: Vec::new() }
     }
 
-    /// One product with dense features: for every entry of Ã a row of X, some columns at a time.
+    /// One product with dense features: for every entry of Ã a row of X, some columns at a time; but no faster than X is copied.
     pub(crate) fn of_product(graph: &Graph, columns: usize) -> Self {
         let bytes = 4.0 * (graph.nonzeros() * columns) as f64;
-        Floor::new().rows_of_neighbours(bytes, graph)
+        let rows = Floor::new().rows_of_neighbours(bytes, graph);
+        let matrix = 4 * graph.nodes() * columns;
+        let rate = copied_bytes_per_second(matrix);
+        let copy = Floor::new().with(2.0 * matrix as f64, rate, "bytes read and written");
+        if copy.seconds > rows.seconds { copy } else { rows }
     }
 
     /// Multiplications and additions in double precision, as fast as in the product of two large matrices.
@@ -55,18 +59,20 @@ impl Floor {
 /// Columns of a row, as many as a product adds up at a time.
 const READ: usize = Adjacency::COLUMNS_PER_PASS;
 
-/// Bytes read and written per second by copying a large array.
-pub(crate) fn copied_bytes_per_second() -> f64 {
-    const BYTES: usize = 512 << 20;
-    let from = vec![1u64; BYTES / 8];
-    let mut to = vec![0u64; BYTES / 8];
+/// An array that no cache holds, in bytes.
+pub(crate) const LARGE: usize = 512 << 20;
+
+/// Bytes read and written per second by copying an array of so many bytes.
+pub(crate) fn copied_bytes_per_second(bytes: usize) -> f64 {
+    let from = vec![1u64; bytes.div_ceil(8)];
+    let mut to = vec![0u64; from.len()];
     let share = from.len().div_ceil(rayon::current_num_threads());
     let best = fastest(|| {
         to.par_chunks_mut(share).zip(from.par_chunks(share)).for_each(|(to, from)| {
             to.copy_from_slice(from);
         });
     });
-    2.0 * BYTES as f64 / best
+    (2 * 8 * from.len()) as f64 / best
 }
 
 /// Multiplications and additions per second in the product of two matrices that no first-level cache holds.

@@ -1,7 +1,7 @@
 //! One product on a graph that no cache holds, beside what the memory can do.
 
 use crate::data::{dense, norm, read};
-use crate::limits::{Floor, copied_bytes_per_second};
+use crate::limits::{Floor, LARGE, copied_bytes_per_second};
 use crate::protocol::{Findings, serve};
 use anyhow::{Context, Result};
 use gfgcn::graph::{Adjacency, Graph, NodeOrder, Operator};
@@ -37,7 +37,7 @@ pub(crate) fn scale(data: &Path, renumbered: bool, operator: Operator) -> Result
         },
         |()| {
             let peak = peak_memory()?;
-            let copy = copied_bytes_per_second();
+            let copy = copied_bytes_per_second(LARGE);
             // The arrays of the copy are gone again and must not count.
             forget_peak_memory()?;
             let pass = Adjacency::COLUMNS_PER_PASS;
