@@ -29,6 +29,8 @@ pub(crate) fn scale(data: &Path, renumbered: bool, operator: Operator) -> Result
     };
     let adjacency = graph.adjacency(&operator)?;
     let out = RefCell::new(Matrix::zeros(x.rows(), x.cols()));
+    // Before the peak is counted: it takes arrays of its own.
+    let floor = (!renumbered).then(|| Floor::of_product(&graph, x.cols()));
     forget_peak_memory()?;
     serve(
         || {
@@ -52,7 +54,7 @@ pub(crate) fn scale(data: &Path, renumbered: bool, operator: Operator) -> Result
                     "renumbering_seconds": renumbering,
                     "dense_bytes": 4 * x.rows() * x.cols(),
                 }),
-                floor: (!renumbered).then(|| Floor::of_product(&graph, x.cols())),
+                floor: floor.clone(),
             })
         },
     )

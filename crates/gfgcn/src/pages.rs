@@ -19,7 +19,7 @@ pub fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
 }
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Entries the first of which begins a cache line.
 #[derive(Debug, Default)]

@@ -1,5 +1,7 @@
 //! How the columns of a source are cut into slabs, so that a core's vectors stay in its cache.
 
+use crate::pages::LINE;
+
 /// Vectors that are held and added to the sums together, at most.
 pub(super) const WINDOW: usize = 4;
 /// Bytes of the vectors of one slab that are to stay in the cache of one core, about.
@@ -47,10 +49,10 @@ impl Layout {
     /// possible with two. On graphs so large that not even one line per node fits, rows come from far away: they are two
     /// lines, which processors fetch as a pair, few vectors are held, and all threads work on the same slab.
     pub(crate) fn new<T>(nodes: usize, columns: usize) -> Self {
-        let line = 64 / size_of::<T>();
+        let line = LINE / size_of::<T>();
         let threads = rayon::current_num_threads();
-        let large = nodes * 64 > FAR_BYTES;
-        let lines_at_hand = CACHED_BYTES / (nodes * 64 * WINDOW).max(1);
+        let large = nodes * LINE > FAR_BYTES;
+        let lines_at_hand = CACHED_BYTES / (nodes * LINE * WINDOW).max(1);
         let lines = if large { 2 } else { lines_at_hand.clamp(2, 4) };
         let width = (lines * line).min(columns.max(1));
         let slabs = columns.div_ceil(width);

@@ -163,10 +163,10 @@ impl Slab<'_> {
         let mut sums = zeros(self.kept.rows.len() * per_row);
         let last = self.products();
         let two = self.propagator.is_there_and_back() && last > 0;
-        let mut half = Lines::zeros(if two { self.propagator.nodes() * self.stride } else { 0 });
+        let mut half = two.then(|| Lines::zeros(self.propagator.nodes() * self.stride));
         for k in 0..=last {
-            if two && k > 0 {
-                self.half_step(&vectors[(k - 1) % self.window], &mut half)?;
+            if let Some(half) = half.as_deref_mut().filter(|_| k > 0) {
+                self.half_step(&vectors[(k - 1) % self.window], half)?;
             }
             let slot = k % self.window;
             let terms =
@@ -187,7 +187,7 @@ impl Slab<'_> {
                 self.sweep(
                     k,
                     vectors,
-                    two.then_some(&*half),
+                    half.as_deref(),
                     &terms,
                     Range::clone(rows),
                     Range::clone(kept),

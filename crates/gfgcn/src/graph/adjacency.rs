@@ -6,7 +6,9 @@
 
 use super::degrees::Scaled;
 use super::divide::{balanced, split_rows};
-use super::product::{EdgeFactor, Looped, Pattern, Product, Scaled as Scaling, Step, Weighted};
+use super::product::{
+    EdgeFactor, Looped, PASS_BYTES, Pattern, Product, Scaled as Scaling, Step, Weighted,
+};
 use super::rows::Rows;
 use super::{Graph, Normalization, Operator};
 use crate::error::{Error, Result};
@@ -85,7 +87,7 @@ impl Graph {
 
 impl Adjacency<'_> {
     /// Columns that the product kernel takes through the neighbours of a node at a time.
-    pub const COLUMNS_PER_PASS: usize = 64;
+    pub const COLUMNS_PER_PASS: usize = PASS_BYTES / size_of::<f32>();
 
     /// `out ← Â·x`, nodes × columns each.
     ///

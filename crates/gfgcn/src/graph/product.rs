@@ -10,6 +10,7 @@
 //! the sums of the blocks in double precision.
 
 use super::rows::Rows;
+use crate::pages::LINE;
 use crate::scalar::Scalar;
 use crate::simd::{Simd, prefetch};
 use std::ops::Range;
@@ -18,7 +19,7 @@ use std::ops::Range;
 /// prefetched. Below it the processor's own guesses are better.
 const CACHED_BYTES: usize = 4 << 20;
 /// Bytes of a row that are summed up together, at most: they stay in the registers.
-const PASS_BYTES: usize = 256;
+pub(super) const PASS_BYTES: usize = 256;
 /// How many neighbours ahead.
 const AHEAD: usize = 32;
 /// Rows of more neighbours than this are summed up in blocks.
@@ -135,8 +136,7 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
     /// Takes the step on some rows; `y` holds just those.
     pub(super) fn rows(&self, simd: Simd, rows: Range<usize>, y: &mut [T]) {
         let summed = PASS_BYTES.min(self.stride * size_of::<T>());
-        let known = self.x.len().checked_div(self.stride).unwrap_or(0);
-        self.rows_as(simd, known * summed > CACHED_BYTES, rows, y);
+        self.rows_as(simd, self.known * summed > CACHED_BYTES, rows, y);
     }
 
     /// `far`: x is not at hand in a cache.
@@ -284,7 +284,7 @@ impl<T: Scalar, F: EdgeFactor<T>> Product<'_, T, F> {
         for position in positions {
             if FAR && let Some(&ahead) = all.get(position + AHEAD) {
                 let start = ahead as usize * self.stride + column;
-                for line in (0..LANES).step_by(64 / size_of::<T>()) {
+                for line in (0..LANES).step_by(LINE / size_of::<T>()) {
                     prefetch(self.x, start + line);
                 }
             }
