@@ -57,11 +57,11 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
             let (baseline, training, runs) = ablation::missing(lab, subject);
             let comparison = lab.comparison(subject, &subject.splits, vec![baseline], training);
             let rounds = runs.iter().map(|&runs| comparison.rounds(baseline, runs, &lab.context));
-            let rounds: usize = rounds.sum();
-            if rounds > 0
+            let rounds: f64 = rounds.sum();
+            if rounds > 0.0
                 && let Some(run) = comparison.estimate_run(baseline, &lab.context)
             {
-                total += run.as_secs_f64() * rounds as f64;
+                total += run.as_secs_f64() * rounds;
             }
         }
     }
@@ -84,7 +84,7 @@ pub(crate) fn rounds_of(
     let comparison = lab.comparison(subject, splits, vec![baseline], training);
     match comparison.known(lab.cache).missing() {
         0 => 0.0,
-        missing => comparison.rounds(baseline, missing, &lab.context) as f64,
+        missing => comparison.rounds(baseline, missing, &lab.context),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::lab::Lab;
 use crate::report::{Axis, Figure, Panel, Point, Scale, Series, Style};
-use crate::subject::{Model, Scope, Subject};
+use crate::subject::{LARGE_RUNS, Model, QUICK_RUNS, SEEDED_ROWS, SPLITS, Scope, Subject};
 use gfgcn::Result;
 use gfgcn::metrics::Summary;
 use gfgcn::split::Split;
@@ -17,9 +17,16 @@ pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
     Ok(Figure {
         id: "stability".into(),
         title: "Spread over seeds".into(),
-        text: "Standard deviation of the test accuracy when one split is trained on with different seeds, as many as a model \
-               has runs at that depth. The closed forms have nothing random in them: zero."
-            .into(),
+        text: format!(
+            "Standard deviation of the test accuracy when one split is trained on with different seeds: {SPLITS} of SGC, SSGC \
+             and DGC{}. The closed forms have nothing random in them: zero.",
+            match lab.scope {
+                Scope::Quick => format!(", {QUICK_RUNS} of the networks"),
+                Scope::Full => format!(
+                    ", {LARGE_RUNS} of the networks, as far as they have {SEEDED_ROWS} nodes times layers"
+                ),
+            }
+        ),
         panels,
     })
 }
@@ -65,5 +72,5 @@ fn panel(lab: &Lab<'_>, subject: &Subject) -> Result<Option<Panel>> {
 
 /// The first split, once for every seed of a model at a depth.
 pub(crate) fn seeds(scope: Scope, subject: &Subject, model: Model, depth: usize) -> Vec<Split> {
-    vec![subject.splits[0].clone(); subject.splits_of(scope, model, depth).len()]
+    vec![subject.splits[0].clone(); scope.seeds(model, depth, subject.dataset.nodes())]
 }

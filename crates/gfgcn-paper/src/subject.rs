@@ -13,9 +13,11 @@ use std::str::FromStr;
 pub const DEPTHS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
 /// Splits, and runs, of every cell but those of large networks.
 pub const SPLITS: usize = 20;
-/// Runs of a network that is large: whose layers have more rows than this altogether.
+/// Runs of a network that is large, one whose layers have more rows than this altogether; and seeds of every network.
 pub(crate) const LARGE_RUNS: usize = 5;
-pub(crate) const LARGE_ROWS: usize = 160_000;
+pub(crate) const LARGE_ROWS: usize = 45_000;
+/// The rows of the largest network whose spread over seeds is measured.
+pub(crate) const SEEDED_ROWS: usize = 400_000;
 
 /// How closed forms are solved: λ is chosen on the validation part, which the paper's splits have.
 pub(crate) fn ridge() -> Ridge {
@@ -195,6 +197,16 @@ impl Scope {
             Scope::Quick => QUICK_RUNS,
             Scope::Full if depth * nodes > LARGE_ROWS => LARGE_RUNS,
             Scope::Full => SPLITS,
+        }
+    }
+
+    /// The number of seeds that the spread of a model is measured with: none where that takes hours.
+    pub fn seeds(self, model: Model, depth: usize, nodes: usize) -> usize {
+        match self {
+            _ if !model.is_network() => SPLITS,
+            Scope::Quick => QUICK_RUNS,
+            Scope::Full if depth * nodes > SEEDED_ROWS => 0,
+            Scope::Full => LARGE_RUNS,
         }
     }
 }

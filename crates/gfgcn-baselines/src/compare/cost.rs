@@ -27,7 +27,7 @@ impl Comparison<'_> {
                 && let Ok((prepare, run)) =
                     self.time(model, &self.splits[first], missing.len(), context)
             {
-                total += prepare + run * self.rounds(model, missing.len(), context) as u32;
+                total += prepare + run.mul_f64(self.rounds(model, missing.len(), context));
             }
         }
         total
@@ -40,9 +40,14 @@ impl Comparison<'_> {
         self.time(model, split, self.splits.len(), context).ok().map(|(_, run)| run)
     }
 
-    /// How many times as long as one run some runs of a model take: several go on at a time.
-    pub fn rounds(&self, model: Baseline, runs: usize, context: &Context) -> usize {
-        runs.div_ceil(self.workers(model, runs, budget(context)).max(1))
+    /// How many times as long as one run some runs of a model take: several go on at a time, and those that are left over
+    /// share all threads.
+    pub fn rounds(&self, model: Baseline, runs: usize, context: &Context) -> f64 {
+        /// Threads within a run are worth a little less than runs of their own.
+        const GAIN: f64 = 0.8;
+        let workers = self.workers(model, runs, budget(context)).max(1);
+        let rest = (runs % workers) as f64 / workers as f64;
+        (runs / workers) as f64 + rest.powf(GAIN)
     }
 
     /// What comes before the runs of a model, and one of them, beside others.

@@ -193,7 +193,7 @@ impl Comparison<'_> {
         let trainer = Trainer::new(self.dataset, model, self.training, &splits, context)?;
         let prepare_seconds = clock.elapsed().as_secs_f64() / missing.len() as f64;
         // Where one run fails, the others are not worth finishing.
-        let (next, context) = (AtomicUsize::new(0), &context.child());
+        let context = &context.child();
         let finished = Mutex::new(Vec::with_capacity(missing.len()));
         let one = |k: usize| -> Result<()> {
             let split = &self.splits[k];
@@ -212,13 +212,18 @@ impl Comparison<'_> {
             Ok(())
         };
         let workers = self.workers(model, missing.len(), budget);
-        let work = || -> Result<()> {
-            while let Some(&k) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                one(k).inspect_err(|_| context.cancel().cancel())?;
-            }
-            Ok(())
-        };
-        first_failure(Share::of(workers).run_all(work).into_iter())?;
+        // What is left when every worker has had as many runs shares all threads.
+        let (even, rest) = missing.split_at(missing.len() / workers * workers);
+        for runs in [even, rest].into_iter().filter(|runs| !runs.is_empty()) {
+            let next = AtomicUsize::new(0);
+            let work = || -> Result<()> {
+                while let Some(&k) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    one(k).inspect_err(|_| context.cancel().cancel())?;
+                }
+                Ok(())
+            };
+            first_failure(Share::of(workers.min(runs.len())).run_all(work).into_iter())?;
+        }
         Ok(finished.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
