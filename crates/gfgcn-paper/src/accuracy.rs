@@ -96,9 +96,15 @@ impl Accuracies {
     }
 
     /// The best depth of a model.
+    pub(crate) fn best_depth(&self, model: Model) -> Option<usize> {
+        let mean = |depth: usize| Some((depth, self.at(model, depth)?.0.mean));
+        let depths = DEPTHS.iter().filter_map(|&depth| mean(depth));
+        depths.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(depth, _)| depth)
+    }
+
+    /// Mean and spread of a model at its best depth, and the number of runs.
     fn best(&self, model: Model) -> Option<(Summary, usize)> {
-        let depths = DEPTHS.iter().filter_map(|&depth| self.at(model, depth));
-        depths.max_by(|a, b| a.0.mean.total_cmp(&b.0.mean))
+        self.at(model, self.best_depth(model)?)
     }
 
     /// Accuracy by depth beside the published one.
@@ -214,7 +220,8 @@ fn protocol(scope: Scope) -> String {
     )
 }
 
-fn cell(ours: Option<(Summary, usize)>, published: Option<f64>) -> Cell {
+/// Mean and spread over some runs beside the published number.
+pub(crate) fn cell(ours: Option<(Summary, usize)>, published: Option<f64>) -> Cell {
     let (ours, runs) = ours.map_or((None, 0), |(summary, runs)| (Some(summary), runs));
     Cell { ours, runs, published, rank: None }
 }

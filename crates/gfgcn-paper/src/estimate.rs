@@ -2,6 +2,7 @@
 
 use crate::lab::Lab;
 use crate::part::Part;
+use crate::published::Published;
 use crate::subject::{Model, Subject};
 use crate::{ablation, differences, stability, time};
 use gfgcn::split::Split;
@@ -16,13 +17,14 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
     if lab.only_finished {
         return Duration::ZERO;
     }
-    let wants = |part| parts.contains(&part);
-    let accuracies = [Part::Overall, Part::Depth, Part::Accuracy].into_iter().any(wants);
+    let (published, wants) = (Published::load(), |part| parts.contains(&part));
+    let accuracies = Part::OF_ACCURACIES.into_iter().any(wants);
     let spreads = if wants(Part::Stability) { stability::shown(lab.scope, subjects) } else { &[] };
     let mut total = 0.0;
     for subject in subjects {
         let other_settings = if wants(Part::Differences) {
-            differences::missing(lab, subject, !accuracies)
+            // What cannot be read from the cache is to be run, and the run says why.
+            differences::missing(lab, subject, &published).unwrap_or_default()
         } else {
             Vec::new()
         };

@@ -51,6 +51,10 @@ impl Part {
         Part::Differences,
     ];
 
+    /// Those that need every model at every depth.
+    pub(crate) const OF_ACCURACIES: [Part; 4] =
+        [Part::Overall, Part::Depth, Part::Accuracy, Part::Differences];
+
     /// Those of a report where none are named.
     pub fn of(scope: Scope) -> &'static [Part] {
         match scope {
@@ -122,7 +126,8 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
     let published = Published::load();
     let wants = |part: Part| parts.contains(&part);
     let (mut tables, mut figures): (Vec<Table>, Vec<Figure>) = (Vec::new(), Vec::new());
-    if wants(Part::Overall) || wants(Part::Depth) || wants(Part::Accuracy) {
+    let mut differences = Vec::new();
+    if Part::OF_ACCURACIES.into_iter().any(wants) {
         let accuracies = Accuracies::measure(lab, subjects, &Model::ALL)?;
         if wants(Part::Overall) {
             tables.push(accuracy::overall(&accuracies, &published, lab.scope));
@@ -132,6 +137,9 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
         }
         if wants(Part::Accuracy) {
             figures.push(accuracy::figure(&accuracies));
+        }
+        if wants(Part::Differences) {
+            differences = differences::tables(lab, subjects, &accuracies, &published)?;
         }
     }
     // The graph of a part that is shown on one only.
@@ -160,9 +168,7 @@ pub fn run(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Result<Report
         tables.extend(reliabilities.table());
         figures.extend(reliabilities.figure());
     }
-    if wants(Part::Differences) {
-        tables.extend(differences::tables(lab, subjects, &published)?);
-    }
+    tables.extend(differences);
     let remarks = parts.iter().filter_map(|part| part.left_out(subjects)).collect();
     Ok(Report { about: Vec::new(), remarks, tables, figures })
 }

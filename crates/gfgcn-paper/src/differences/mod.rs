@@ -1,0 +1,223 @@
+//! What brings the published numbers where ours are far from them: other settings, tried one at a time.
+
+mod settings;
+
+use crate::accuracy::{Accuracies, cell};
+use crate::estimate::rounds_of;
+use crate::lab::Lab;
+use crate::published::Published;
+use crate::report::{Cell, Row, Table, Unit};
+use crate::subject::{DEPTHS, Model, Subject};
+use gfgcn::Result;
+use gfgcn::metrics::Summary;
+use settings::{Case, Setting, Way, cases};
+
+/// Splits that each setting is tried on, the first ones.
+const TRIED: usize = 5;
+
+/// Cells that are further from the published ones than this, in points as they are shown, are looked into.
+const FAR: f64 = 2.5;
+
+/// A cell of the depth tables that is far from the published one, or of which nothing is known yet.
+struct Far {
+    depth: usize,
+    published: f64,
+    ours: Cell,
+}
+
+/// A table of all cells that are far, with what comes nearest to the published numbers; then one for each model, with
+/// everything that was tried.
+pub(crate) fn tables(
+    lab: &Lab<'_>,
+    subjects: &[Subject],
+    accuracies: &[Accuracies],
+    published: &Published,
+) -> Result<Vec<Table>> {
+    let (mut nearest, mut of_models) = (Vec::new(), Vec::new());
+    for case in cases() {
+        let mut rows = Vec::new();
+        for (subject, of_graph) in subjects.iter().zip(accuracies) {
+            let is_known = |far: &Far| far.ours.ours.is_some();
+            for far in all_far(of_graph, case.model, published).into_iter().filter(is_known) {
+                let tried = case.tried(lab, subject, &far)?;
+                nearest.push(case.nearest(subject, &far, &tried));
+                let name = format!("{}, K = {}", subject.which.title(), far.depth);
+                let cells = std::iter::once(far.ours).chain(tried).collect();
+                rows.push(Row { name, cells });
+            }
+        }
+        if !rows.is_empty() {
+            of_models.push(case.table(rows));
+        }
+    }
+    let all = (!nearest.is_empty()).then(|| table_of_nearest(nearest));
+    Ok(all.into_iter().chain(of_models).collect())
+}
+
+/// What is to be trained for these tables, by model and depth, with how many times as long as one usual run that takes.
+/// Cells that are not known yet count as far.
+pub(crate) fn missing(
+    lab: &Lab<'_>,
+    subject: &Subject,
+    published: &Published,
+) -> Result<Vec<(Model, usize, f64)>> {
+    /// Every epoch also scores the validation part, and has no backward pass for it.
+    const LOOKING: f64 = 1.5;
+    let known = Lab { only_finished: true, ..lab.clone() };
+    let of_graph = Accuracies::measure(&known, std::slice::from_ref(subject), &Model::ALL)?;
+    let mut missing = Vec::new();
+    for case in cases() {
+        for far in all_far(&of_graph[0], case.model, published) {
+            for setting in case.settings.iter().filter(|setting| far.depth <= setting.deepest) {
+                let Way::Trained(baseline, training) = (setting.at)(far.depth) else { continue };
+                let splits = &subject.splits[..TRIED];
+                let longer = if training.patience.is_some() { LOOKING } else { 1.0 };
+                let rounds = rounds_of(lab, subject, splits, baseline, training);
+                missing.push((case.model, far.depth, longer * rounds));
+            }
+        }
+    }
+    Ok(missing)
+}
+
+/// The depths at which a model is far from what was published of it on a graph. Of some models the paper only has the best
+/// of all depths: then at our best depth.
+fn all_far(of_graph: &Accuracies, model: Model, published: &Published) -> Vec<Far> {
+    let at = |depth: usize, published: f64| {
+        let ours = cell(of_graph.at(model, depth), Some(published));
+        let is_far = shown_difference(&ours).is_none_or(|points| points.abs() > FAR);
+        is_far.then_some(Far { depth, published, ours })
+    };
+    let which = of_graph.which();
+    let by_depth = |&depth: &usize| {
+        published.accuracy(which, model.name(), depth).and_then(|number| at(depth, number))
+    };
+    let of_depths: Vec<Far> = DEPTHS.iter().filter_map(by_depth).collect();
+    let has_depths = DEPTHS.iter().any(|&d| published.accuracy(which, model.name(), d).is_some());
+    match published.overall(model.name(), which).filter(|_| !has_depths) {
+        Some(number) => {
+            at(of_graph.best_depth(model).unwrap_or(DEPTHS[0]), number).into_iter().collect()
+        }
+        None => of_depths,
+    }
+}
+
+/// The difference of what is shown: one decimal.
+fn shown_difference(cell: &Cell) -> Option<f64> {
+    let ours = (10.0 * cell.ours?.mean).round() / 10.0;
+    Some((10.0 * (ours - cell.published?)).round() / 10.0)
+}
+
+impl Case {
+    /// One cell for each setting, empty where it is not tried.
+    fn tried(&self, lab: &Lab<'_>, subject: &Subject, far: &Far) -> Result<Vec<Cell>> {
+        let of_setting = |setting: &Setting| {
+            if far.depth > setting.deepest {
+                return Ok(Cell::default());
+            }
+            let accuracies = accuracies(lab, subject, self.model, far.depth, setting)?;
+            let ours =
+                (!accuracies.is_empty()).then(|| (Summary::of(&accuracies), accuracies.len()));
+            Ok(cell(ours, Some(far.published)))
+        };
+        self.settings.iter().map(of_setting).collect()
+    }
+
+    /// The setting that comes nearest to the published number, if one comes nearer than the report.
+    fn nearest(&self, subject: &Subject, far: &Far, tried: &[Cell]) -> Row {
+        let distance = |cell: &Cell| cell.difference().map_or(f64::INFINITY, f64::abs);
+        let settings = self.settings.iter().zip(tried);
+        let best = settings.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
+        let best = best.filter(|(_, cell)| distance(cell) < distance(&far.ours));
+        let (setting, cell) = match best {
+            Some((setting, cell)) => (setting.name, cell.clone()),
+            None if tried.iter().any(|cell| cell.ours.is_some()) => {
+                ("nothing comes nearer", Cell::default())
+            }
+            None => ("nothing was tried yet", Cell::default()),
+        };
+        let (graph, model) = (subject.which.title(), self.model.name());
+        let name = format!("{graph}, {model}, K = {}: {setting}", far.depth);
+        Row { name, cells: vec![far.ours.clone(), cell] }
+    }
+
+    fn table(&self, rows: Vec<Row>) -> Table {
+        let name = self.model.name();
+        let settings = self.settings.iter().map(|setting| setting.name.to_owned());
+        Table {
+            id: format!("differences-{}", name.to_lowercase()),
+            title: format!("{name}: what brings the published numbers"),
+            text: format!(
+                "Where our mean is more than {FAR} points from the published number: as in the other tables, then with one \
+                 thing changed, over the first {TRIED} splits. The published numbers come from a single split."
+            ),
+            rows_are: "graph".into(),
+            columns: std::iter::once("as in the report".to_owned()).chain(settings).collect(),
+            unit: Unit::Percent,
+            rows,
+        }
+    }
+}
+
+fn table_of_nearest(rows: Vec<Row>) -> Table {
+    Table {
+        id: "differences".into(),
+        title: "Cells that are far from the published ones".into(),
+        text: format!(
+            "Every mean of the depth tables that is more than {FAR} points from the published number, and the setting that \
+             comes nearest to it among those that were tried, over the first {TRIED} splits. The tables below have all of \
+             them."
+        ),
+        rows_are: "cell: nearest setting".into(),
+        columns: vec!["as in the report".into(), "with that setting".into()],
+        unit: Unit::Percent,
+        rows,
+    }
+}
+
+fn accuracies(
+    lab: &Lab<'_>,
+    subject: &Subject,
+    model: Model,
+    depth: usize,
+    setting: &Setting,
+) -> Result<Vec<f64>> {
+    let splits = &subject.splits[..TRIED];
+    let what = format!("{}, K = {depth}, {}", model.name(), setting.name);
+    match (setting.at)(depth) {
+        Way::Trained(baseline, training) => {
+            let runs = lab.train(&what, subject, splits, baseline, training)?;
+            Ok(runs.iter().map(|run| run.accuracy).collect())
+        }
+        Way::Solved(ridge) => {
+            let filter = model.filter(depth).expect("a closed form has a filter");
+            let fits = lab.fit(&what, subject, splits, &[filter], ridge)?.swap_remove(0);
+            Ok(fits.map_or_else(Vec::new, |fits| fits.accuracies))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever is far from the published numbers has a row.
+    #[test]
+    fn every_model_has_a_case() {
+        let mut models: Vec<Model> = cases().iter().map(|case| case.model).collect();
+        models.sort();
+        let mut all = Model::ALL.to_vec();
+        all.sort();
+        assert_eq!(models, all);
+    }
+
+    #[test]
+    fn differences_are_those_of_what_is_shown() {
+        let difference = |ours: f64, published: f64| {
+            shown_difference(&cell(Some((Summary::of(&[ours]), 1)), Some(published))).unwrap()
+        };
+        assert_eq!(difference(85.2499, 82.7), 2.5);
+        assert_eq!(difference(85.2501, 82.7), 2.6);
+        assert_eq!(difference(40.06, 45.0), -4.9);
+    }
+}
