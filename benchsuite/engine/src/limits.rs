@@ -1,7 +1,8 @@
 //! What the machine can do at best, measured in the same run: the floor under every time.
 //!
 //! A claim that is not met is bounded by something. Each limit is the fastest that all threads together go through the
-//! plainest loop of its kind: copying, reading the rows of neighbours, which are prefetched, multiplying large matrices.
+//! plainest loop of its kind: copying, reading the rows of neighbours, which are prefetched, multiplying large matrices,
+//! multiplying a matrix by a vector.
 
 use gfgcn::context::Context;
 use gfgcn::graph::{Adjacency, Graph};
@@ -41,6 +42,15 @@ impl Floor {
     /// Multiplications and additions in double precision, as fast as in the product of two large matrices.
     pub(crate) fn operations(self, count: f64) -> Self {
         self.with(count, double_operations_per_second(), "operations in double precision")
+    }
+
+    /// The half of some reductions to tridiagonal form that is no product of matrices: what is left of the matrix is
+    /// multiplied by a vector, for one column after the other. It is symmetric, so half of it is read, no faster than a core reads
+    /// such a matrix. So many reductions go on at a time, each on one thread.
+    pub(crate) fn reductions(self, count: usize, size: usize, at_once: usize) -> Self {
+        let bytes = count as f64 * 8.0 * (size as f64).powi(3) / 6.0;
+        let rate = at_once as f64 * bytes_per_second_of_columns(size);
+        self.with(bytes, rate, "bytes of matrices times vectors")
     }
 
     /// Rows of single-precision numbers, read in the order of neighbours.
@@ -84,6 +94,42 @@ fn double_operations_per_second() -> f64 {
         black_box(multiply(&a, &a, &context).expect("nobody cancels"));
     });
     2.0 * (SIZE as f64).powi(3) / best
+}
+
+/// Bytes per second at which one thread multiplies the columns of a triangular matrix of so many rows by a vector.
+fn bytes_per_second_of_columns(size: usize) -> f64 {
+    /// Passes of one try.
+    const PASSES: usize = 16;
+    let matrix = vec![1.0f64; size * size];
+    let vector = vec![0.5f64; size];
+    let best = fastest(|| {
+        for _ in 0..PASSES {
+            let sum = Simd::detect().run(
+                #[inline(always)]
+                || {
+                    let columns = matrix.chunks_exact(size).enumerate();
+                    columns.map(|(k, column)| dot(&column[k..], &vector[k..])).sum::<f64>()
+                },
+            );
+            black_box(sum);
+        }
+    });
+    (PASSES * 8 * size * (size + 1) / 2) as f64 / best
+}
+
+/// The product of two vectors, in as many sums as keep a processor busy.
+#[inline(always)]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    const LANES: usize = 32;
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for l in 0..LANES {
+            sums[l] += a[l] * b[l];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 /// Bytes per second of rows that are added up in the order in which a product needs them.

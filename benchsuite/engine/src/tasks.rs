@@ -160,8 +160,12 @@ pub(crate) fn sweep(data: &Path, splits: &Path) -> Result<()> {
         ..Evaluation::default()
     };
     let work = evaluation.explain(&data)?.work();
-    let floor = Floor::new().operations(work.operations);
-    let floor = floor.rows_of_neighbours(work.bytes, data.graph());
+    let fits = evaluation.designs.len() * evaluation.splits.len();
+    let size = evaluation.splits[0].train().len().min(data.features().cols());
+    let floor = Floor::new()
+        .operations(work.operations - fits as f64 * vector_operations(size))
+        .reductions(fits, size, rayon::current_num_threads())
+        .rows_of_neighbours(work.bytes, data.graph());
     serve(
         || Ok(evaluation.run(&data, &Context::default())?),
         |results| {
@@ -197,8 +201,13 @@ impl Shallow {
         let ridge = Ridge { selection, ..Ridge::default() };
         let classifier = Classifier { ridge, ..Classifier::new(Filter::sgc(SHALLOW)?) };
         let systems = classifier.explain(&self.data, &self.split)?.solve;
-        let operations = systems.iter().map(|systems| systems.operations as f64).sum();
-        Ok(Floor::new().operations(operations))
+        let operations = systems.iter().map(|systems| systems.operations as f64).sum::<f64>();
+        // A given λ is solved by Cholesky's factorisation.
+        if selection != Selection::LeaveOneOut {
+            return Ok(Floor::new().operations(operations));
+        }
+        let size = self.train.rows().min(self.train.cols());
+        Ok(Floor::new().operations(operations - vector_operations(size)).reductions(1, size, 1))
     }
 
     fn targets(&self) -> Truth {
@@ -215,6 +224,11 @@ impl Shallow {
         let right = |&(i, &class): &(usize, &u32)| largest(scores.row(i)) == Some(class as usize);
         percent(truth.iter().enumerate().filter(right).count(), truth.len())
     }
+}
+
+/// Operations of a reduction to tridiagonal form that are products of a matrix and a vector: half of them.
+fn vector_operations(size: usize) -> f64 {
+    2.0 / 3.0 * (size as f64).powi(3)
 }
 
 fn classes_of(labels: &Labels, nodes: &[usize]) -> Vec<u32> {

@@ -211,16 +211,19 @@ impl ShiftedFactor {
     /// (T + ξI)⁻¹ B.
     pub fn solve(&self, b: &Matrix<f64>) -> Matrix<f64> {
         let mut x = b.clone();
-        let n = self.lower.len();
+        let (n, columns) = (self.lower.len(), x.cols());
         for k in 1..n {
-            for c in 0..x.cols() {
-                x[(k, c)] -= self.lower[k] * x[(k - 1, c)];
+            let (above, row) = x.as_mut_slice().split_at_mut(k * columns);
+            let above = &above[(k - 1) * columns..];
+            for (x, above) in row[..columns].iter_mut().zip(above) {
+                *x -= self.lower[k] * above;
             }
         }
         for k in (0..n).rev() {
-            for c in 0..x.cols() {
-                let below = if k + 1 < n { self.lower[k + 1] * x[(k + 1, c)] } else { 0.0 };
-                x[(k, c)] = x[(k, c)] * self.inverse_pivots[k] - below;
+            let (row, below) = x.as_mut_slice()[k * columns..].split_at_mut(columns);
+            row.iter_mut().for_each(|x| *x *= self.inverse_pivots[k]);
+            for (x, below) in row.iter_mut().zip(&*below) {
+                *x -= self.lower[k + 1] * below;
             }
         }
         x

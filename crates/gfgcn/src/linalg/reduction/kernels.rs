@@ -2,6 +2,7 @@
 //! the vectors are read and written once for four columns.
 
 use crate::simd::Simd;
+use std::hint::black_box;
 
 /// Columns of a step.
 pub(super) const STEP: usize = 4;
@@ -30,6 +31,13 @@ fn add_multiple<const FUSED: bool>(sum: &mut Lanes, a: &Lanes, factor: f64) {
     for l in 0..LANES {
         sum[l] = multiply_add::<FUSED>(a[l], factor, sum[l]);
     }
+}
+
+/// Has the compiler hold each column's products in a vector of their own. Left to itself, it adds up the totals of four
+/// columns at once, and transposes what it reads for that: a quarter more time for the whole reduction.
+#[inline(always)]
+fn lane_by_lane(dots: [Lanes; STEP]) -> [Lanes; STEP] {
+    black_box(dots)
 }
 
 #[inline(always)]
@@ -107,6 +115,7 @@ fn add_symmetric_product_inlined<const FUSED: bool>(
                 products[c] = multiply_add::<FUSED>(a, x, products[c]);
             }
         }
+        let dots = lane_by_lane(dots);
         for c in 0..STEP {
             sums[j + c] += products[c] + total(&dots[c]);
         }
@@ -165,6 +174,7 @@ fn dots_inlined<const FUSED: bool>(columns: &[f64], stride: usize, x: &[f64], ou
                 add_product::<FUSED>(&mut dots[c], a, x);
             }
         }
+        let dots = lane_by_lane(dots);
         for (c, rest) in [r0, r1, r2, r3].into_iter().enumerate() {
             out[c] = total(&dots[c]);
             for (&a, &x) in rest.iter().zip(x1) {
