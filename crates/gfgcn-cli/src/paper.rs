@@ -7,7 +7,7 @@ use crate::{Global, interrupt, run_cache};
 use clap::Args;
 use gfgcn::Result;
 use gfgcn::context::Context;
-use gfgcn_baselines::Cache;
+use gfgcn_baselines::{Cache, SOURCES};
 use gfgcn_datasets::{folder, open};
 use gfgcn_paper::report::write;
 use gfgcn_paper::{Lab, Part, Scope, Subject, Which, estimate, processor, run as experiments};
@@ -162,7 +162,13 @@ fn about(scope: Scope, restricted_to: &[Subject]) -> Vec<String> {
     let threads = count(rayon::current_num_threads(), "thread", "threads");
     vec![
         what,
-        format!("gfgcn {} on {} ({threads}).", env!("CARGO_PKG_VERSION"), processor()),
+        // The name of what computed it, as finished runs have it.
+        format!(
+            "gfgcn {} (sources {}) on {} ({threads}).",
+            env!("CARGO_PKG_VERSION"),
+            &SOURCES[..12],
+            processor()
+        ),
         format!("Written on {}.", today()),
     ]
 }

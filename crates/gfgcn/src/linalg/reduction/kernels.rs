@@ -34,7 +34,7 @@ fn add_multiple<const FUSED: bool>(sum: &mut Lanes, a: &Lanes, factor: f64) {
 }
 
 /// Has the compiler hold each column's products in a vector of their own. Left to itself, it adds up the totals of four
-/// columns at once, and transposes what it reads for that: a quarter more time for the whole reduction.
+/// columns at once, and transposes what it reads for that.
 #[inline(always)]
 fn lane_by_lane(dots: [Lanes; STEP]) -> [Lanes; STEP] {
     black_box(dots)
@@ -196,23 +196,12 @@ fn add_combination_inlined<const FUSED: bool>(
     factors: &[f64],
     sum: &mut [f64],
 ) {
-    let (s4, s1) = sum.as_chunks_mut::<LANES>();
-    let rows = s4.len() * LANES + s1.len();
+    // A plain loop over the rows: of one over chunks of them, the compiler makes one that transposes all it touches.
     for (step, factors) in factors.as_chunks::<STEP>().0.iter().enumerate() {
-        let [a0, a1, a2, a3] = four(&columns[step * STEP * stride..], stride, 0, rows);
-        let (a0, r0) = a0.as_chunks::<LANES>();
-        let (a1, r1) = a1.as_chunks::<LANES>();
-        let (a2, r2) = a2.as_chunks::<LANES>();
-        let (a3, r3) = a3.as_chunks::<LANES>();
-        for ((((s, a0), a1), a2), a3) in s4.iter_mut().zip(a0).zip(a1).zip(a2).zip(a3) {
-            for (c, a) in [a0, a1, a2, a3].into_iter().enumerate() {
-                add_multiple::<FUSED>(s, a, factors[c]);
-            }
-        }
-        for (c, rest) in [r0, r1, r2, r3].into_iter().enumerate() {
-            for (s, &a) in s1.iter_mut().zip(rest) {
-                *s = multiply_add::<FUSED>(a, factors[c], *s);
-            }
+        let [a0, a1, a2, a3] = four(&columns[step * STEP * stride..], stride, 0, sum.len());
+        for ((((s, a0), a1), a2), a3) in sum.iter_mut().zip(a0).zip(a1).zip(a2).zip(a3) {
+            let products = [a0, a1, a2, a3].into_iter().zip(factors);
+            *s = products.fold(*s, |s, (&a, &factor)| multiply_add::<FUSED>(a, factor, s));
         }
     }
 }
