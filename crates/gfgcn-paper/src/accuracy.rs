@@ -226,6 +226,11 @@ pub(crate) fn cell(ours: Option<(Summary, usize)>, published: Option<f64>) -> Ce
     Cell { ours, runs, published, rank: None }
 }
 
+/// As percentages are shown: with one decimal.
+pub(crate) fn tenths(percent: f64) -> f64 {
+    (10.0 * percent).round() / 10.0
+}
+
 /// Marks the best and the second best of every column, by what is shown: one decimal.
 pub(crate) fn ranked(mut table: Table) -> Table {
     let better = |a: f64, b: f64| match table.unit {
@@ -233,7 +238,7 @@ pub(crate) fn ranked(mut table: Table) -> Table {
         Unit::Seconds | Unit::Points => a < b,
     };
     let shown = |summary: Summary| match table.unit {
-        Unit::Percent | Unit::Points => (10.0 * summary.mean).round() / 10.0,
+        Unit::Percent | Unit::Points => tenths(summary.mean),
         Unit::Seconds => summary.mean,
     };
     for column in 0..table.columns.len() {

@@ -2,7 +2,7 @@
 
 mod settings;
 
-use crate::accuracy::{Accuracies, cell};
+use crate::accuracy::{Accuracies, cell, tenths};
 use crate::estimate::rounds_of;
 use crate::lab::Lab;
 use crate::published::Published;
@@ -21,8 +21,7 @@ const FAR: f64 = 2.5;
 /// A cell of the depth tables that is far from the published one, or of which nothing is known yet.
 struct Far {
     depth: usize,
-    published: f64,
-    ours: Cell,
+    cell: Cell,
 }
 
 /// A table of all cells that are far, with what comes nearest to the published numbers; then one for each model, with
@@ -37,12 +36,12 @@ pub(crate) fn tables(
     for case in cases() {
         let mut rows = Vec::new();
         for (subject, of_graph) in subjects.iter().zip(accuracies) {
-            let is_known = |far: &Far| far.ours.ours.is_some();
+            let is_known = |far: &Far| far.cell.ours.is_some();
             for far in all_far(of_graph, case.model, published).into_iter().filter(is_known) {
                 let tried = case.tried(lab, subject, &far)?;
                 nearest.push(case.nearest(subject, &far, &tried));
                 let name = format!("{}, K = {}", subject.which.title(), far.depth);
-                let cells = std::iter::once(far.ours).chain(tried).collect();
+                let cells = std::iter::once(far.cell).chain(tried).collect();
                 rows.push(Row { name, cells });
             }
         }
@@ -83,29 +82,24 @@ pub(crate) fn missing(
 /// The depths at which a model is far from what was published of it on a graph. Of some models the paper only has the best
 /// of all depths: then at our best depth.
 fn all_far(of_graph: &Accuracies, model: Model, published: &Published) -> Vec<Far> {
-    let at = |depth: usize, published: f64| {
-        let ours = cell(of_graph.at(model, depth), Some(published));
-        let is_far = shown_difference(&ours).is_none_or(|points| points.abs() > FAR);
-        is_far.then_some(Far { depth, published, ours })
-    };
-    let which = of_graph.which();
-    let by_depth = |&depth: &usize| {
-        published.accuracy(which, model.name(), depth).and_then(|number| at(depth, number))
-    };
-    let of_depths: Vec<Far> = DEPTHS.iter().filter_map(by_depth).collect();
-    let has_depths = DEPTHS.iter().any(|&d| published.accuracy(which, model.name(), d).is_some());
-    match published.overall(model.name(), which).filter(|_| !has_depths) {
-        Some(number) => {
-            at(of_graph.best_depth(model).unwrap_or(DEPTHS[0]), number).into_iter().collect()
-        }
-        None => of_depths,
+    let (which, name) = (of_graph.which(), model.name());
+    let of_depth = |&depth: &usize| Some((depth, published.accuracy(which, name, depth)?));
+    let mut numbers: Vec<(usize, f64)> = DEPTHS.iter().filter_map(of_depth).collect();
+    if numbers.is_empty() {
+        let best = of_graph.best_depth(model).unwrap_or(DEPTHS[0]);
+        numbers.extend(published.overall(name, which).map(|number| (best, number)));
     }
+    let cells = numbers
+        .into_iter()
+        .map(|(depth, number)| Far { depth, cell: cell(of_graph.at(model, depth), Some(number)) });
+    cells
+        .filter(|far| shown_difference(&far.cell).is_none_or(|points| points.abs() > FAR))
+        .collect()
 }
 
-/// The difference of what is shown: one decimal.
+/// The difference as it is shown.
 fn shown_difference(cell: &Cell) -> Option<f64> {
-    let ours = (10.0 * cell.ours?.mean).round() / 10.0;
-    Some((10.0 * (ours - cell.published?)).round() / 10.0)
+    cell.difference().map(tenths)
 }
 
 impl Case {
@@ -118,7 +112,7 @@ impl Case {
             let accuracies = accuracies(lab, subject, self.model, far.depth, setting)?;
             let ours =
                 (!accuracies.is_empty()).then(|| (Summary::of(&accuracies), accuracies.len()));
-            Ok(cell(ours, Some(far.published)))
+            Ok(cell(ours, far.cell.published))
         };
         self.settings.iter().map(of_setting).collect()
     }
@@ -128,7 +122,7 @@ impl Case {
         let distance = |cell: &Cell| cell.difference().map_or(f64::INFINITY, f64::abs);
         let settings = self.settings.iter().zip(tried);
         let best = settings.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
-        let best = best.filter(|(_, cell)| distance(cell) < distance(&far.ours));
+        let best = best.filter(|(_, cell)| distance(cell) < distance(&far.cell));
         let (setting, cell) = match best {
             Some((setting, cell)) => (setting.name, cell.clone()),
             None if tried.iter().any(|cell| cell.ours.is_some()) => {
@@ -138,7 +132,7 @@ impl Case {
         };
         let (graph, model) = (subject.which.title(), self.model.name());
         let name = format!("{graph}, {model}, K = {}: {setting}", far.depth);
-        Row { name, cells: vec![far.ours.clone(), cell] }
+        Row { name, cells: vec![far.cell.clone(), cell] }
     }
 
     fn table(&self, rows: Vec<Row>) -> Table {

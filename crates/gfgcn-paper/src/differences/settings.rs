@@ -32,7 +32,7 @@ impl Setting {
     }
 }
 
-/// Every model of which cells are far from the published ones.
+/// What is tried on every model, should it be far from the published numbers.
 pub(super) fn cases() -> Vec<Case> {
     let (usual, no_decay) = (Training::default(), without_decay(Training::default()));
     let decay = Training { weight_decay: Some(5e-4), ..usual };
