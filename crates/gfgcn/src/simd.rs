@@ -111,6 +111,12 @@ impl Simd {
     }
 }
 
+/// a · b + c, rounded once where the level [fuses](Simd::fuses).
+#[inline(always)]
+pub(crate) fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
+}
+
 /// Asks for the cache line of an entry that will be read soon; does nothing where the processor
 /// cannot be asked.
 #[inline(always)]

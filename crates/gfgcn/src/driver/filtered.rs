@@ -7,6 +7,8 @@ use crate::error::Result;
 use crate::filter::Propagated;
 use crate::linalg::{multiply, multiply_transposed};
 use crate::matrix::Matrix;
+use crate::pages::LINE;
+use crate::simd::prefetch;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -306,8 +308,15 @@ impl Filtered {
         if rows.len() * cols < MANY {
             // Written once, not first filled with zeros: a sweep makes hundreds of these.
             let mut data = Vec::with_capacity(rows.len() * cols);
-            for &row in rows {
+            for (k, &row) in rows.iter().enumerate() {
                 for (channel, scale) in self.present() {
+                    // A row is in as many places as there are slabs, and no processor guesses where.
+                    if let Some(&next) = rows.get(k + 1) {
+                        for piece in channel.row(next) {
+                            let lines = (0..piece.len()).step_by(LINE / size_of::<f32>());
+                            lines.for_each(|entry| prefetch(piece, entry));
+                        }
+                    }
                     for piece in channel.row(row) {
                         data.extend(piece.iter().map(|&value| scale * f64::from(value)));
                     }

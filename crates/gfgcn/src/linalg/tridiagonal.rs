@@ -5,7 +5,7 @@ use super::{reduction, view_mut, workspace};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::simd::Simd;
+use crate::simd::{Simd, multiply_add};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder::{
     apply_block_householder_on_the_left_in_place_with_conj as apply_block,
@@ -231,14 +231,19 @@ impl ShiftedFactor {
 
     /// zᵀ (T + ξI)⁻¹ z for `LANES` vectors at once; entry k of vector l is `vectors[k][l]`.
     pub fn quadratic_forms<const LANES: usize>(&self, vectors: &[[f64; LANES]]) -> [f64; LANES] {
-        Simd::detect().run(
-            #[inline(always)]
-            || self.quadratic_forms_inlined(vectors),
-        )
+        let simd = Simd::detect();
+        if simd.fuses() {
+            simd.run(
+                #[inline(always)]
+                || self.quadratic_forms_inlined::<LANES, true>(vectors),
+            )
+        } else {
+            self.quadratic_forms_inlined::<LANES, false>(vectors)
+        }
     }
 
     #[inline(always)]
-    fn quadratic_forms_inlined<const LANES: usize>(
+    fn quadratic_forms_inlined<const LANES: usize, const FUSED: bool>(
         &self,
         vectors: &[[f64; LANES]],
     ) -> [f64; LANES] {
@@ -246,8 +251,8 @@ impl ShiftedFactor {
         let mut u = [0.0; LANES];
         for ((z, &lower), &inverse) in vectors.iter().zip(&self.lower).zip(&self.inverse_pivots) {
             for l in 0..LANES {
-                u[l] = z[l] - lower * u[l];
-                sum[l] += u[l] * u[l] * inverse;
+                u[l] = multiply_add::<FUSED>(-lower, u[l], z[l]);
+                sum[l] = multiply_add::<FUSED>(u[l] * inverse, u[l], sum[l]);
             }
         }
         sum

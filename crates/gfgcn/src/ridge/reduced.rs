@@ -5,8 +5,9 @@ use crate::linalg::{ShiftedFactor, Tridiagonal};
 use crate::matrix::Matrix;
 use std::ops::Range;
 
-/// Rows whose leverages are computed side by side.
-pub(super) const SIDE_BY_SIDE: usize = 32;
+/// Rows whose leverages are computed side by side: enough that no vector waits for the last one, few enough for the
+/// sixteen registers of AVX2.
+pub(super) const SIDE_BY_SIDE: usize = 16;
 
 /// S in tridiagonal form, and what is written in its basis.
 #[derive(Clone, Debug)]

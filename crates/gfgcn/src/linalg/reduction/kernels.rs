@@ -1,7 +1,7 @@
 //! The inner loops of the tridiagonal reduction: products of a vector with columns, four columns at a time, so that
 //! the vectors are read and written once for four columns.
 
-use crate::simd::Simd;
+use crate::simd::{Simd, multiply_add};
 use std::hint::black_box;
 
 /// Columns of a step.
@@ -12,12 +12,6 @@ const LANES: usize = 4;
 
 /// Numbers that are computed with at once.
 type Lanes = [f64; LANES];
-
-/// a · b + c, rounded once where the processor can.
-#[inline(always)]
-fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
-}
 
 #[inline(always)]
 fn add_product<const FUSED: bool>(sum: &mut Lanes, a: &Lanes, b: &Lanes) {
