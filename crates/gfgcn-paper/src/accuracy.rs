@@ -141,7 +141,7 @@ impl Accuracies {
             format!("{} at K = {depth} ({diverged} of {runs})", model.name())
         });
         format!(
-            " Runs whose loss was not a finite number any more count with what they predict, the first class for every \
+            " Runs that diverged to a loss that is not finite count with what they then predict, the first class for every \
              node: {}.",
             cells.collect::<Vec<_>>().join(", ")
         )
@@ -195,8 +195,8 @@ pub(crate) fn figure(accuracies: &[Accuracies]) -> Figure {
     Figure {
         id: "accuracy".into(),
         title: "Accuracy by depth".into(),
-        text: "The numbers of the depth tables; bars are standard errors. Networks of convolutions smooth \
-               everything away, closed forms lose little."
+        text: "The numbers of the depth tables; bars are standard errors. Deep convolutional networks over-smooth; the \
+               closed forms lose little."
             .into(),
         panels: accuracies.iter().map(Accuracies::panel).collect(),
     }
@@ -205,18 +205,17 @@ pub(crate) fn figure(accuracies: &[Accuracies]) -> Figure {
 fn protocol(scope: Scope) -> String {
     let networks = match scope {
         Scope::Quick => format!(
-            "; networks were run {QUICK_RUNS} times at the first {} depths",
+            " Networks were run {QUICK_RUNS} times, at the first {} depths.",
             scope.depths(Model::GCN).len()
         ),
         Scope::Full => format!(
-            "; of large networks, with more than {LARGE_ROWS} nodes times layers, {LARGE_RUNS} runs on the first splits"
+            " Networks with more than {LARGE_ROWS} nodes × layers were run on the first {LARGE_RUNS} splits only."
         ),
     };
     format!(
-        "Largest component, {SPLITS} random splits 1:1:8 of each class, raw features; λ of the closed forms by \
-         the validation part; the others by Adam, 200 epochs, learning rate 0.01 for \
-         networks and 0.2 for SGC, SSGC and DGC{networks}. The published \
-         numbers come from a single split."
+        "Largest component, {SPLITS} stratified random splits 1:1:8, raw features. λ of the closed forms is chosen on the \
+         validation part; all other models are trained by Adam for 200 epochs, with a learning rate of 0.01 for networks and \
+         0.2 for SGC, SSGC and DGC.{networks} The published numbers come from a single split."
     )
 }
 

@@ -67,9 +67,9 @@ impl<'s> Reliabilities<'s> {
             id: "calibration".into(),
             title: "Calibration errors of the closed forms".into(),
             text: format!(
-                "How far the probability of the predicted class is from how often it is right, over 15 bins of the test \
-                 nodes: {SPLITS} random splits 1:1:8, K = {DEPTH}, λ by exact leave-one-out. Probabilities come from left-out \
-                 scores of the training nodes; no node is held out for them. The paper has none."
+                "Expected calibration error: the mean gap between confidence and accuracy over 15 bins of the test nodes. \
+                 {SPLITS} random splits 1:1:8, K = {DEPTH}, λ by exact leave-one-out. Probabilities are calibrated on the \
+                 leave-one-out scores of the training nodes; no node is held out for them. Not in the paper."
             ),
             rows_are: "model".into(),
             columns: self.subjects.iter().map(|subject| subject.which.title().into()).collect(),
@@ -87,9 +87,8 @@ impl<'s> Reliabilities<'s> {
             id: "reliability".into(),
             title: "Reliability of the closed forms’ probabilities".into(),
             text: format!(
-                "How often predictions of a confidence are right, at K = {DEPTH} on the test nodes of all splits together; \
-                 probabilities that are what they say lie on the dashed line. Bins of fewer than {FEWEST} predictions are \
-                 not shown."
+                "Accuracy by confidence at K = {DEPTH}, on the test nodes of all splits together; calibrated probabilities lie \
+                 on the dashed line. Bins of fewer than {FEWEST} predictions are not shown."
             ),
             panels,
         })

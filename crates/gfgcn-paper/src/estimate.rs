@@ -6,7 +6,7 @@ use crate::published::Published;
 use crate::subject::{Model, Subject};
 use crate::{ablation, differences, stability, time};
 use gfgcn::split::Split;
-use gfgcn_baselines::{Baseline, Method, Training};
+use gfgcn_baselines::{Baseline, Method, Trainer, Training};
 use std::time::Duration;
 
 /// The depths at which networks are tried; others are on the line through these. Linear models take as long at any depth.
@@ -37,14 +37,18 @@ pub fn estimate(lab: &Lab<'_>, subjects: &[Subject], parts: &[Part]) -> Duration
         for model in Model::ALL {
             let mut cells = Vec::new();
             for &depth in lab.scope.depths(model) {
+                let mut own = 0.0;
                 if accuracies {
                     let splits = subject.splits_of(lab.scope, model, depth);
-                    cells.push((depth, rounds(lab, subject, splits, model, depth)));
+                    own += rounds(lab, subject, splits, model, depth);
                 }
                 if spread {
                     // The first of them, on the first split, is one of the others; that is little.
                     let seeds = stability::seeds(lab.scope, subject, model, depth);
-                    cells.push((depth, rounds(lab, subject, &seeds, model, depth)));
+                    own += rounds(lab, subject, &seeds, model, depth);
+                }
+                if own > 0.0 && !diverges_at_once(lab, subject, model, depth) {
+                    cells.push((depth, own));
                 }
             }
             let others = other_settings.iter().filter(|(of_model, ..)| *of_model == model);
@@ -112,6 +116,21 @@ fn seconds(
     let of_depth = |depth: usize| at_deep + slope * (depth as f64 - deep as f64);
     // A network of two layers takes something, whatever the line says.
     rounds.iter().map(|&(depth, rounds)| of_depth(depth).max(at_shallow / 4.0) * rounds).sum()
+}
+
+/// Whether the first loss of a deep network is not a finite number, which ends its runs.
+fn diverges_at_once(lab: &Lab<'_>, subject: &Subject, model: Model, depth: usize) -> bool {
+    let Method::Trained(baseline) = model.at(depth) else { return false };
+    if !model.is_network() || depth <= TRIED[1] {
+        return false;
+    }
+    let splits = &subject.splits[..1];
+    let training = Training { epochs: 1, ..Training::default() };
+    // The observer does not wait for this epoch.
+    let context = &lab.context.clone().with_progress(Default::default());
+    let trained = Trainer::new(&subject.dataset, baseline, training, splits, context)
+        .and_then(|trainer| trainer.train(&splits[0], 0, context));
+    trained.is_ok_and(|trained| trained.diverged == Some(0))
 }
 
 /// Seconds of one run, beside as many others as in the experiments.

@@ -18,13 +18,12 @@ pub(crate) fn figure(lab: &Lab<'_>, subjects: &[Subject]) -> Result<Figure> {
         id: "stability".into(),
         title: "Spread over seeds".into(),
         text: format!(
-            "Standard deviation of the test accuracy when one split is trained on with different seeds: {SPLITS} of SGC, SSGC \
-             and DGC{}. The closed forms have nothing random in them: zero.",
+            "Standard deviation of the test accuracy on a single split over random seeds: {SPLITS} for SGC, SSGC and DGC, {}. \
+             The closed forms are deterministic: zero.",
             match lab.scope {
-                Scope::Quick => format!(", {QUICK_RUNS} of the networks"),
-                Scope::Full => format!(
-                    ", {LARGE_RUNS} of the networks, as far as they have {SEEDED_ROWS} nodes times layers"
-                ),
+                Scope::Quick => format!("{QUICK_RUNS} for networks"),
+                Scope::Full =>
+                    format!("{LARGE_RUNS} for networks with at most {SEEDED_ROWS} nodes × layers"),
             }
         ),
         panels,

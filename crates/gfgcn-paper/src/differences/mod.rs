@@ -91,7 +91,7 @@ fn tried_splits(subject: &Subject, model: Model, depth: usize) -> &[Split] {
 /// What the tables say of them.
 fn how_many_splits() -> String {
     format!(
-        "over the first {TRIED} splits, or {TRIED_LARGE} of networks with more than {SEEDED_ROWS} nodes times layers"
+        "over the first {TRIED} splits ({TRIED_LARGE} for networks with more than {SEEDED_ROWS} nodes × layers)"
     )
 }
 
@@ -144,7 +144,7 @@ impl Case {
             None if tried.iter().any(|cell| cell.ours.is_some()) => {
                 ("nothing comes nearer", Cell::default())
             }
-            None => ("nothing was tried yet", Cell::default()),
+            None => ("not tried yet", Cell::default()),
         };
         let (graph, model) = (subject.which.title(), self.model.name());
         let name = format!("{graph}, {model}, K = {}: {setting}", far.depth);
@@ -156,14 +156,14 @@ impl Case {
         let settings = self.settings.iter().map(|setting| setting.name.to_owned());
         Table {
             id: format!("differences-{}", name.to_lowercase()),
-            title: format!("{name}: what brings the published numbers"),
+            title: format!("{name}: other settings"),
             text: format!(
-                "Where our mean is more than {FAR} points from the published number: as in the other tables, then with one \
-                 thing changed, {}. The published numbers come from a single split.",
+                "Cells whose mean is more than {FAR} points from the published number: with our setting, as in the other \
+                 tables, and with one thing changed, {}. The published numbers come from a single split.",
                 how_many_splits()
             ),
             rows_are: "graph".into(),
-            columns: std::iter::once("as in the report".to_owned()).chain(settings).collect(),
+            columns: std::iter::once("our setting".to_owned()).chain(settings).collect(),
             unit: Unit::Percent,
             rows,
         }
@@ -175,12 +175,12 @@ fn table_of_nearest(rows: Vec<Row>) -> Table {
         id: "differences".into(),
         title: "Cells that are far from the published ones".into(),
         text: format!(
-            "Every mean of the depth tables that is more than {FAR} points from the published number, and the setting that \
-             comes nearest to it among those that were tried, {}. The tables below have all of them.",
+            "Every mean of the depth tables that is more than {FAR} points from the published number, and the one of the \
+             settings tried that comes nearest to it, {}. The tables below have all of them.",
             how_many_splits()
         ),
         rows_are: "cell: nearest setting".into(),
-        columns: vec!["as in the report".into(), "with that setting".into()],
+        columns: vec!["our setting".into(), "nearest setting".into()],
         unit: Unit::Percent,
         rows,
     }

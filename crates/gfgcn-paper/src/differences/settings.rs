@@ -36,7 +36,7 @@ impl Setting {
 pub(super) fn cases() -> Vec<Case> {
     let (usual, no_decay) = (Training::default(), without_decay(Training::default()));
     let decay = Training { weight_decay: Some(5e-4), ..usual };
-    let by_sum = Training { rows: RowScaling::Sum, ..usual };
+    let by_sum = by_row_sums(usual);
     let gcn = |depth| Baseline::Gcn(Gcn::new(depth));
     let gat = |depth| Baseline::Gat(Gat::new(depth));
     let jknet = |depth| JkNet::new(depth, Jump::Concat);
@@ -47,36 +47,38 @@ pub(super) fn cases() -> Vec<Case> {
             settings: vec![
                 trained("decay on all layers", decay, gcn),
                 trained("no decay", no_decay, gcn).up_to(32),
-                trained("no decay, best epoch", best_epoch(no_decay), gcn),
-                trained("nothing dropped", usual, |depth| {
+                trained("no decay, best validation epoch", best_epoch(no_decay), gcn),
+                trained("no dropout", usual, |depth| {
                     Baseline::Gcn(Gcn { dropout: 0.0, ..Gcn::new(depth) })
                 })
                 .up_to(32),
+                trained("row-normalised features", by_sum, gcn).up_to(32),
             ],
         },
         Case {
             model: Model::GAT,
             settings: vec![
-                trained("attention not dropped", usual, |depth| {
+                trained("no attention dropout", usual, |depth| {
                     Baseline::Gat(Gat { attention_dropout: 0.0, ..Gat::new(depth) })
                 }),
-                trained("nothing dropped", usual, |depth| {
+                trained("no dropout", usual, |depth| {
                     Baseline::Gat(Gat { dropout: 0.0, attention_dropout: 0.0, ..Gat::new(depth) })
                 })
                 .up_to(16),
-                trained("best epoch", best_epoch(usual), gat).up_to(16),
+                trained("best validation epoch", best_epoch(usual), gat).up_to(16),
+                trained("row-normalised features", by_sum, gat).up_to(16),
             ],
         },
         Case {
             model: Model::JKNET,
             settings: vec![
-                trained("the largest, not side by side", usual, |depth| {
+                trained("maximum of the layers", usual, |depth| {
                     Baseline::JkNet(JkNet::new(depth, Jump::Max))
                 }),
-                trained("64 columns", usual, move |depth| {
+                trained("64 hidden units", usual, move |depth| {
                     Baseline::JkNet(JkNet { hidden: 64, ..jknet(depth) })
                 }),
-                trained("best epoch", best_epoch(usual), move |depth| {
+                trained("best validation epoch", best_epoch(usual), move |depth| {
                     Baseline::JkNet(jknet(depth))
                 }),
             ],
@@ -85,14 +87,14 @@ pub(super) fn cases() -> Vec<Case> {
             model: Model::GCNII,
             settings: vec![
                 trained("no decay", no_decay, |depth| Baseline::Gcnii(Gcnii::new(depth))).up_to(8),
-                trained("no decay, nothing dropped", no_decay, move |depth| {
+                trained("no decay, no dropout", no_decay, move |depth| {
                     Baseline::Gcnii(gcnii(depth))
                 })
                 .up_to(8),
-                trained("no decay, nothing dropped, α = 0.5", no_decay, move |depth| {
+                trained("no decay, no dropout, α = 0.5", no_decay, move |depth| {
                     Baseline::Gcnii(Gcnii { alpha: 0.5, ..gcnii(depth) })
                 }),
-                trained("features divided by their sum", by_sum, |depth| {
+                trained("row-normalised features", by_sum, |depth| {
                     Baseline::Gcnii(Gcnii::new(depth))
                 })
                 .up_to(8),
@@ -102,7 +104,7 @@ pub(super) fn cases() -> Vec<Case> {
             model: Model::APPNP,
             settings: vec![
                 trained("no decay", no_decay, |depth| Baseline::Appnp(Appnp::new(depth))),
-                trained("best epoch", best_epoch(usual), |depth| {
+                trained("best validation epoch", best_epoch(usual), |depth| {
                     Baseline::Appnp(Appnp::new(depth))
                 }),
             ],
@@ -141,10 +143,16 @@ fn linear(model: Model) -> Case {
     Case {
         model,
         settings: vec![
+            trained("row-normalised features", by_row_sums(usual), at),
+            trained("decay 0.001", Training { weight_decay: Some(1e-3), ..usual }, at),
             trained("no decay", without_decay(usual), at),
             trained("learning rate 0.01", slow, at),
-            trained("0.01, no decay", no_decay, at),
-            trained("0.01, no decay, best epoch", best_epoch(no_decay), at),
+            trained("learning rate 0.01, no decay", no_decay, at),
+            trained(
+                "learning rate 0.01, no decay, best validation epoch",
+                best_epoch(no_decay),
+                at,
+            ),
         ],
     }
 }
@@ -166,6 +174,11 @@ fn solved(name: &'static str, lambda: f64) -> Setting {
 
 fn without_decay(training: Training) -> Training {
     Training { weight_decay: Some(0.0), ..training }
+}
+
+/// As the programs of several authors prepare the features.
+fn by_row_sums(training: Training) -> Training {
+    Training { rows: RowScaling::Sum, ..training }
 }
 
 /// The weights of the epoch that is best on the validation part.
