@@ -8,6 +8,7 @@ export class Labelling {
   constructor(body, act) {
     this.act = act;
     this.proposed = null;
+    this.asking = false;
     this.passed = new Set(); // Proposed, and not labelled.
     this.by = element("select", { id: "propose-by", "aria-label": "How nodes are proposed" },
       element("option", { value: "gain", textContent: "largest gain" }),
@@ -32,9 +33,13 @@ export class Labelling {
   }
 
   async next() {
+    // One question at a time: a second click meanwhile would pass over a node that was never shown.
+    if (this.asking) return;
+    this.asking = true;
     // Whoever asks again cannot tell, or would rather not.
     if (this.proposed !== null) this.passed.add(this.proposed);
     const proposal = await this.act.propose(this.by.value, [...this.passed]);
+    this.asking = false;
     if (!proposal) return;
     this.proposed = proposal.node;
     const why = proposal.by === "gain"
