@@ -95,6 +95,12 @@ impl Accuracies {
         self.cells.get(&(model, depth)).map(|runs| (Summary::of(runs), runs.len()))
     }
 
+    /// The accuracy of the run of a model at a depth that is nearest to a number, in percent.
+    pub(crate) fn nearest_run(&self, model: Model, depth: usize, number: f64) -> Option<f64> {
+        let runs = self.cells.get(&(model, depth))?.iter().copied();
+        runs.min_by(|a, b| (a - number).abs().total_cmp(&(b - number).abs()))
+    }
+
     /// The best depth of a model.
     pub(crate) fn best_depth(&self, model: Model) -> Option<usize> {
         let mean = |depth: usize| Some((depth, self.at(model, depth)?.0.mean));

@@ -117,6 +117,28 @@ pub(crate) fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
+/// Runs an expression compiled for the best level of this processor, with a constant of the given name that says whether
+/// the level [fuses](Simd::fuses): for [`multiply_add`] in what the expression calls, marked `#[inline(always)]`.
+macro_rules! on_this_processor {
+    (|$fused:ident| $work:expr) => {{
+        let simd = $crate::simd::Simd::detect();
+        if simd.fuses() {
+            const $fused: bool = true;
+            simd.run(
+                #[inline(always)]
+                || $work,
+            )
+        } else {
+            const $fused: bool = false;
+            simd.run(
+                #[inline(always)]
+                || $work,
+            )
+        }
+    }};
+}
+pub(crate) use on_this_processor;
+
 /// Asks for the cache line of an entry that will be read soon; does nothing where the processor
 /// cannot be asked.
 #[inline(always)]

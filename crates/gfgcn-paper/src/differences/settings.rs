@@ -18,6 +18,9 @@ pub(super) struct Setting {
 pub(super) enum Way {
     Trained(Baseline, Training),
     Solved(Ridge),
+    /// As in the report, on the one of its splits that comes nearest. For models of which the seed changes little, whose
+    /// published numbers are those of one split.
+    OneSplit,
 }
 
 /// A model, and what is tried on it.
@@ -120,6 +123,7 @@ pub(super) fn cases() -> Vec<Case> {
                 solved("λ = 0.01", 0.01),
                 solved("λ = 1", 1.0),
                 solved("λ = 100 000", 1e5),
+                one_split(),
             ],
         },
     ]
@@ -127,8 +131,12 @@ pub(super) fn cases() -> Vec<Case> {
 
 /// What a search for λ finds that ends early.
 fn short_search(model: Model) -> Case {
-    let settings =
-        vec![solved("λ = 10 000", 1e4), solved("λ = 100 000", 1e5), solved("λ = 1 000 000", 1e6)];
+    let settings = vec![
+        solved("λ = 10 000", 1e4),
+        solved("λ = 100 000", 1e5),
+        solved("λ = 1 000 000", 1e6),
+        one_split(),
+    ];
     Case { model, settings }
 }
 
@@ -153,6 +161,7 @@ fn linear(model: Model) -> Case {
                 best_epoch(no_decay),
                 at,
             ),
+            one_split(),
         ],
     }
 }
@@ -170,6 +179,10 @@ fn solved(name: &'static str, lambda: f64) -> Setting {
     let selection = Selection::fixed(lambda).expect("a positive number");
     let ridge = Ridge { selection, ..Ridge::default() };
     Setting { name, at: Box::new(move |_| Way::Solved(ridge)), deepest: DEEPEST }
+}
+
+fn one_split() -> Setting {
+    Setting { name: "one of our splits", at: Box::new(|_| Way::OneSplit), deepest: DEEPEST }
 }
 
 fn without_decay(training: Training) -> Training {

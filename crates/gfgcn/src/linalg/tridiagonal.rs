@@ -5,7 +5,7 @@ use super::{reduction, view_mut, workspace};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::simd::{Simd, multiply_add};
+use crate::simd::{multiply_add, on_this_processor};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder::{
     apply_block_householder_on_the_left_in_place_with_conj as apply_block,
@@ -231,15 +231,7 @@ impl ShiftedFactor {
 
     /// zᵀ (T + ξI)⁻¹ z for `LANES` vectors at once; entry k of vector l is `vectors[k][l]`.
     pub fn quadratic_forms<const LANES: usize>(&self, vectors: &[[f64; LANES]]) -> [f64; LANES] {
-        let simd = Simd::detect();
-        if simd.fuses() {
-            simd.run(
-                #[inline(always)]
-                || self.quadratic_forms_inlined::<LANES, true>(vectors),
-            )
-        } else {
-            self.quadratic_forms_inlined::<LANES, false>(vectors)
-        }
+        on_this_processor!(|FUSED| self.quadratic_forms_inlined::<LANES, FUSED>(vectors))
     }
 
     #[inline(always)]

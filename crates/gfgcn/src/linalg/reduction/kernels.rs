@@ -1,7 +1,7 @@
 //! The inner loops of the tridiagonal reduction: products of a vector with columns, four columns at a time, so that
 //! the vectors are read and written once for four columns.
 
-use crate::simd::{Simd, multiply_add};
+use crate::simd::{multiply_add, on_this_processor};
 use std::hint::black_box;
 
 /// Columns of a step.
@@ -39,18 +39,6 @@ fn total(lanes: &Lanes) -> f64 {
     (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
 }
 
-/// Runs a kernel with fused multiplications and additions where the processor has them.
-macro_rules! on_this_processor {
-    ($kernel:ident($($argument:expr),*)) => {{
-        let simd = Simd::detect();
-        if simd.fuses() {
-            simd.run(#[inline(always)] || $kernel::<true>($($argument),*))
-        } else {
-            simd.run(#[inline(always)] || $kernel::<false>($($argument),*))
-        }
-    }};
-}
-
 /// Four columns from a row on, each as long as the first.
 #[inline(always)]
 fn four(columns: &[f64], stride: usize, row: usize, rows: usize) -> [&[f64]; STEP] {
@@ -68,7 +56,9 @@ pub(super) fn add_symmetric_product(
     x: &[f64],
     sums: &mut [f64],
 ) {
-    on_this_processor!(add_symmetric_product_inlined(columns, stride, count, x, sums));
+    on_this_processor!(|FUSED| add_symmetric_product_inlined::<FUSED>(
+        columns, stride, count, x, sums
+    ));
 }
 
 #[inline(always)]
@@ -150,7 +140,7 @@ fn corner<const FUSED: bool, const SIZE: usize>(
 
 /// The products of columns, `stride` apart, with x; as many as `out` is long, which must be a multiple of [`STEP`].
 pub(super) fn dots(columns: &[f64], stride: usize, x: &[f64], out: &mut [f64]) {
-    on_this_processor!(dots_inlined(columns, stride, x, out));
+    on_this_processor!(|FUSED| dots_inlined::<FUSED>(columns, stride, x, out));
 }
 
 #[inline(always)]
@@ -180,7 +170,7 @@ fn dots_inlined<const FUSED: bool>(columns: &[f64], stride: usize, x: &[f64], ou
 
 /// Adds multiples of columns, `stride` apart, to a vector; as many as there are factors, a multiple of [`STEP`].
 pub(super) fn add_combination(columns: &[f64], stride: usize, factors: &[f64], sum: &mut [f64]) {
-    on_this_processor!(add_combination_inlined(columns, stride, factors, sum));
+    on_this_processor!(|FUSED| add_combination_inlined::<FUSED>(columns, stride, factors, sum));
 }
 
 #[inline(always)]
@@ -202,7 +192,7 @@ fn add_combination_inlined<const FUSED: bool>(
 
 /// The product of two vectors.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    on_this_processor!(dot_inlined(a, b))
+    on_this_processor!(|FUSED| dot_inlined::<FUSED>(a, b))
 }
 
 #[inline(always)]
