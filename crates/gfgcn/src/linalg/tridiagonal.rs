@@ -23,6 +23,15 @@ enum Direction {
     Back,
 }
 
+/// What is known of the columns that are rotated.
+#[derive(Clone, Copy)]
+enum Columns {
+    Any,
+    /// They are those of the identity, below its first row. With the last block first, a block finds zeros in its rows
+    /// of all columns before it, which stay zeros.
+    OfIdentity,
+}
+
 /// How a block of reflections is applied: its vectors, its factor, and the columns.
 type Apply = fn(MatRef<'_, f64>, MatRef<'_, f64>, Conj, MatMut<'_, f64>, Par, &mut MemStack);
 
@@ -91,7 +100,20 @@ impl Tridiagonal {
     /// If the rows are not as long as the matrix.
     pub fn rotate_rows(&self, rows: &mut Matrix<f64>, context: &Context) -> Result<()> {
         assert_eq!(self.size(), rows.cols(), "the rows to rotate have the size of the matrix");
-        self.rotate(view_mut(rows).transpose_mut(), Direction::Forward, context)
+        self.rotate(view_mut(rows).transpose_mut(), Direction::Forward, Columns::Any, context)
+    }
+
+    /// Q, in two thirds of the work of rotating the rows of the identity.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn basis(&self, context: &Context) -> Result<Matrix<f64>> {
+        let n = self.size();
+        let mut basis = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
+        // No reflection touches the first row or the first column.
+        let rest = view_mut(&mut basis).subcols_mut(n.min(1), n.saturating_sub(1));
+        self.rotate(rest, Direction::Back, Columns::OfIdentity, context)?;
+        Ok(basis)
     }
 
     /// Q · B.
@@ -104,7 +126,7 @@ impl Tridiagonal {
     pub fn rotate_back(&self, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
         assert_eq!(self.size(), b.rows(), "the columns to rotate have the size of the matrix");
         let mut out = b.clone();
-        self.rotate(view_mut(&mut out), Direction::Back, context)?;
+        self.rotate(view_mut(&mut out), Direction::Back, Columns::Any, context)?;
         Ok(out)
     }
 
@@ -115,6 +137,7 @@ impl Tridiagonal {
         &self,
         columns: MatMut<'_, f64>,
         direction: Direction,
+        known: Columns,
         context: &Context,
     ) -> Result<()> {
         /// Chunks that are wanted, as far as there are columns for them.
@@ -135,11 +158,18 @@ impl Tridiagonal {
         };
         let chunk = wanted.min(most.max(1));
         let columns = columns.subrows_mut(1, n - 1);
+        // How many columns of a chunk a block that begins with this row does not touch.
+        let untouched = |start: usize, first: usize| match known {
+            Columns::Any => 0,
+            Columns::OfIdentity => first.saturating_sub(start),
+        };
         if chunk >= count {
-            self.rotate_chunk(columns, direction, context)
+            self.rotate_chunk(columns, direction, &|first| untouched(0, first), context)
         } else {
-            let chunks = columns.par_col_chunks_mut(chunk);
-            chunks.try_for_each(|columns| self.rotate_chunk(columns, direction, context))
+            let chunks = columns.par_col_chunks_mut(chunk).enumerate();
+            chunks.try_for_each(|(k, columns)| {
+                self.rotate_chunk(columns, direction, &|first| untouched(k * chunk, first), context)
+            })
         }
     }
 
@@ -147,6 +177,7 @@ impl Tridiagonal {
         &self,
         mut columns: MatMut<'_, f64>,
         direction: Direction,
+        untouched: &dyn Fn(usize) -> usize,
         context: &Context,
     ) -> Result<()> {
         let n = self.size();
@@ -165,11 +196,12 @@ impl Tridiagonal {
                 Direction::Back => (apply_block, (blocks - 1 - b) * block),
             };
             let end = (n - 1).min(first + block);
+            let untouched = untouched(first).min(columns.ncols());
             apply(
                 vectors.get(first.., first..end),
                 self.factors.get(..end - first, first..end),
                 Conj::No,
-                columns.as_mut().get_mut(first.., ..),
+                columns.as_mut().get_mut(first.., untouched..),
                 Par::Seq,
                 stack,
             );
@@ -271,6 +303,12 @@ mod tests {
             let mut rows = Matrix::from_fn(2, n, |i, j| b[(j, i)]);
             t.rotate_rows(&mut rows, &context).unwrap();
             let rhs = Matrix::from_fn(n, 2, |i, j| rows[(j, i)]);
+            let mut identity = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
+            t.rotate_rows(&mut identity, &context).unwrap();
+            let basis = t.basis(&context).unwrap();
+            for (found, wanted) in basis.as_slice().iter().zip(identity.as_slice()) {
+                assert!((found - wanted).abs() < 1e-12, "n = {n}: {found} {wanted}");
+            }
             let factor = t.shift(0.5).unwrap();
             let x = t.rotate_back(&factor.solve(&rhs), &context).unwrap();
             let sx = multiply(&s, &x, &context).unwrap();

@@ -227,15 +227,23 @@ impl RidgePath {
                 OnDevice::dual(device.as_ref(), &gram, &targets, scaling, intercept, context)?;
             return Ok(RidgePath::on_device(begun, targets, None, weights));
         }
-        let (system, mut rows) = if intercept {
+        let (system, reflected) = if intercept {
             let constants = || vec![(n as f64).sqrt().recip(); n];
-            without(gram, weights.as_ref().map_or_else(constants, Scaling::direction))
+            let (system, rows) =
+                without(gram, weights.as_ref().map_or_else(constants, Scaling::direction));
+            (system, Some(rows))
         } else {
-            (gram, Matrix::from_fn(n, n, |i, j| f64::from(i == j)))
+            (gram, None)
         };
         let scale = trace(&system) / n as f64;
         let reduced = Tridiagonal::reduce(system, context)?;
-        reduced.rotate_rows(&mut rows, context)?;
+        let rows = match reflected {
+            Some(mut rows) => {
+                reduced.rotate_rows(&mut rows, context)?;
+                rows
+            }
+            None => reduced.basis(context)?,
+        };
         let system = System { form: Form::Dual, reduced, rows, weights };
         system.with_targets(targets, scale, means, context)
     }
