@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from math import ceil, floor, log10
 
-ROW, GAP, LEFT, WIDTH, RIGHT, TOP = 20, 14, 330, 420, 70, 44
+ROW, GAP, LEFT, WIDTH, RIGHT, TOP = 20, 14, 350, 420, 70, 44
 
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #333 }
@@ -41,7 +41,8 @@ def draw(bars: list) -> str:
         body.append(
             f'<rect class="{kind}" x="{start:.1f}" y="{y - 11}" width="{end - start:.1f}" height="14"/>'
         )
-        body.append(text(max(end, x(1)) + 5, y, f"{ratio:.3g}×"))
+        # Beyond the mark of the claim, which it would cover.
+        body.append(text(max(end, x(1), x(target or 1)) + 5, y, times(ratio)))
         if target:
             body.append(line(x(target), y - 13, y + 5, "target"))
         y += ROW
@@ -61,6 +62,11 @@ def draw(bars: list) -> str:
             "</svg>\n",
         ]
     )
+
+
+def times(ratio) -> str:
+    """With three digits that count; whole numbers from a thousand on."""
+    return f"{ratio:.0f}×" if ratio >= 1000 else f"{ratio:.3g}×"
 
 
 def text(x, y, words, kind="", anchor="start") -> str:

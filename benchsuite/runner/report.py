@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .chart import draw
+from . import chart
 from .verdict import Line, floor, judge
 
 # Above this share of the processors' time for other programs the times are not to be trusted:
@@ -57,7 +57,7 @@ def write(folder: Path, finished: list, about: dict, notes: list) -> None:
         for line in one.lines()
         if line.ratio is not None and line.name in [result.contestant.name for result in one.results]
     ]
-    (folder / "chart.svg").write_text(draw(bars))
+    (folder / "chart.svg").write_text(chart.draw(bars))
 
 
 def versions(finished) -> dict:
@@ -136,4 +136,4 @@ def duration(seconds) -> str:
 
 
 def times(ratio) -> str:
-    return "" if ratio is None else f"{ratio:.3g}×"
+    return "" if ratio is None else chart.times(ratio)
