@@ -70,6 +70,7 @@ impl<T> Lines<T> {
 }
 
 impl<T> AsRef<[T]> for Lines<T> {
+    #[inline]
     fn as_ref(&self) -> &[T] {
         self
     }

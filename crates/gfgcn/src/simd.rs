@@ -2,8 +2,8 @@
 //!
 //! The kernels are plain loops over small arrays. Each is compiled once per [`Simd`] level, and the
 //! best level that the processor has is picked when the program runs. No level fuses a
-//! multiplication with an addition of its own accord, so that all of them give the same bits; a kernel
-//! that does not need that asks for [`f64::mul_add`] where the level [fuses](Simd::fuses).
+//! multiplication with an addition, so that all of them give the same bits. (Dense linear algebra has its
+//! own way, with vectors that do fuse: [`linalg`](crate::linalg).)
 
 /// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,11 +70,6 @@ impl Simd {
         levels
     }
 
-    /// Whether `mul_add` is one instruction at this level; elsewhere it is a slow function.
-    pub fn fuses(self) -> bool {
-        self != Simd::Baseline || cfg!(any(target_feature = "fma", target_arch = "aarch64"))
-    }
-
     /// Runs a closure compiled for this level; mark it `#[inline(always)]`, as all it calls.
     ///
     /// ```
@@ -110,34 +105,6 @@ impl Simd {
         work()
     }
 }
-
-/// a · b + c, rounded once where the level [fuses](Simd::fuses).
-#[inline(always)]
-pub(crate) fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
-}
-
-/// Runs an expression compiled for the best level of this processor, with a constant of the given name that says whether
-/// the level [fuses](Simd::fuses): for [`multiply_add`] in what the expression calls, marked `#[inline(always)]`.
-macro_rules! on_this_processor {
-    (|$fused:ident| $work:expr) => {{
-        let simd = $crate::simd::Simd::detect();
-        if simd.fuses() {
-            const $fused: bool = true;
-            simd.run(
-                #[inline(always)]
-                || $work,
-            )
-        } else {
-            const $fused: bool = false;
-            simd.run(
-                #[inline(always)]
-                || $work,
-            )
-        }
-    }};
-}
-pub(crate) use on_this_processor;
 
 /// Asks for the cache line of an entry that will be read soon; does nothing where the processor
 /// cannot be asked.

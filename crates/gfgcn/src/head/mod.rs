@@ -86,13 +86,14 @@ impl Head {
         if self.names().len() == 2 && scores.len() == 1 {
             return u32::from(scores[0] > 0.0);
         }
-        let mut best = 0;
-        for (class, score) in scores.iter().enumerate() {
-            if *score > scores[best] {
-                best = class;
-            }
+        let (mut best, mut highest) = (0, scores.first().copied().unwrap_or(0.0));
+        for (class, &score) in (0..).zip(scores) {
+            // Chosen, not branched to: which score is the highest cannot be foreseen.
+            let higher = score > highest;
+            best = if higher { class } else { best };
+            highest = if higher { score } else { highest };
         }
-        best as u32
+        best
     }
 
     /// The labels that a row of scores stands for, in increasing order: those above the threshold. None of other kinds.

@@ -74,6 +74,7 @@ fn join<T>(own: &mut Vec<T>, other: Vec<T>, add: impl Fn(&mut T, T)) {
 
 impl Truth {
     /// Takes note of a node's scores.
+    #[inline]
     pub(crate) fn count(&self, tally: &mut Tally, node: usize, scores: &[f64]) {
         tally.total += 1;
         tally.squared_error += self.squared_error(node, scores);

@@ -240,6 +240,7 @@ impl Truth {
 
     /// The squared distance of a node's scores from its targets, times its weight. Columns of values, which have units
     /// of their own, are measured by their variance.
+    #[inline]
     pub fn squared_error(&self, node: usize, scores: &[f64]) -> f64 {
         let pairs = scores.iter().zip(self.matrix.row(node));
         let squares = pairs.map(|(score, target)| score - target).map(|d| d * d);

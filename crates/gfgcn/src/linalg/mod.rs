@@ -1,4 +1,4 @@
-//! Dense linear algebra in double precision: the only folder that touches `faer`.
+//! Dense linear algebra in double precision: the only folder that touches `faer`, and `pulp`, its vectors.
 //!
 //! Concrete functions on row-major [`Matrix`]es keep the generic code of the linear-algebra crate
 //! out of the rest of the build. Whatever can take long is done in pieces of some 50 milliseconds,
@@ -10,16 +10,20 @@ mod cholesky;
 mod pieces;
 mod products;
 mod reduction;
+mod shifted;
 #[cfg(test)]
 mod tests;
 mod tridiagonal;
 mod workspace;
 
 pub use cholesky::Cholesky;
+pub(crate) use products::multiply_some_rows;
 pub use products::{
     gram_of_columns, gram_of_rows, multiply, multiply_by_transposed, multiply_transposed,
 };
-pub use tridiagonal::{ShiftedFactor, Tridiagonal};
+pub(crate) use shifted::LANES as FORMS_AT_ONCE;
+pub use shifted::ShiftedFactors;
+pub use tridiagonal::Tridiagonal;
 pub(crate) use workspace::threads as threads_with_workspace;
 
 use crate::matrix::Matrix;

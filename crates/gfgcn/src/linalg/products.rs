@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use faer::{Accum, MatRef};
+use std::ops::Range;
 
 /// A · B.
 ///
@@ -16,6 +17,19 @@ use faer::{Accum, MatRef};
 /// If the shapes do not agree, as all products.
 pub fn multiply(a: &Matrix<f64>, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
     product(view(a), view(b), context)
+}
+
+/// Some rows of A · B.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) fn multiply_some_rows(
+    a: &Matrix<f64>,
+    rows: Range<usize>,
+    b: &Matrix<f64>,
+    context: &Context,
+) -> Result<Matrix<f64>> {
+    product(view(a).get(rows, ..), view(b), context)
 }
 
 /// Aᵀ · B.
@@ -133,6 +147,9 @@ mod tests {
             let b = Matrix::from_fn(depth, cols, |i, j| value(i + 3, j));
             let (at, bt) = (transposed(&a), transposed(&b));
             assert_product(&multiply(&a, &b, &context).unwrap(), &a, &b);
+            let last = rows - 1..rows;
+            let product = multiply_some_rows(&a, last.clone(), &b, &context).unwrap();
+            assert_product(&product, &a.select_rows(&last.collect::<Vec<_>>()), &b);
             assert_product(&multiply_transposed(&at, &b, &context).unwrap(), &a, &b);
             assert_product(&multiply_by_transposed(&a, &bt, &context).unwrap(), &a, &b);
             assert_product(&gram_of_rows(&a, &context).unwrap(), &a, &at);

@@ -1,11 +1,11 @@
 //! Reduction to tridiagonal form, and what the form makes cheap.
 
 use super::pieces::Pieces;
+use super::shifted::ShiftedFactors;
 use super::{reduction, view_mut, workspace};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::simd::{multiply_add, on_this_processor};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder::{
     apply_block_householder_on_the_left_in_place_with_conj as apply_block,
@@ -72,9 +72,9 @@ impl Tridiagonal {
 
     /// Numbers that are held beside a matrix of so many rows when it is reduced, and while it is.
     pub(crate) fn memory(n: u64) -> (u64, u64) {
-        let (block, panel) = reduction::widths(n as usize);
-        // The factors of the reflections, and T; panels and products with them.
-        ((block as u64 + 2) * n, (panel as u64 + 4) * n)
+        let (block, reducing) = reduction::widths(n as usize);
+        // The factors of the reflections, and T; products beside what is reduced.
+        ((block as u64 + 2) * n, (reducing as u64 + 4) * n)
     }
 
     /// Numbers that are held while so many rows are [rotated](Tridiagonal::rotate_rows) on so many threads.
@@ -209,84 +209,18 @@ impl Tridiagonal {
         Ok(())
     }
 
-    /// T + ξI = L D Lᵀ, or the first pivot that is not positive.
-    pub fn shift(&self, xi: f64) -> Result<ShiftedFactor, usize> {
-        let n = self.size();
-        let mut lower = vec![0.0; n];
-        let mut inverse_pivots = vec![0.0; n];
-        let mut pivot = 0.0;
-        for k in 0..n {
-            let mut next = self.diagonal[k] + xi;
-            if k > 0 {
-                lower[k] = self.off_diagonal[k - 1] / pivot;
-                next -= self.off_diagonal[k - 1] * lower[k];
-            }
-            if !(next > 0.0 && next.is_finite()) {
-                return Err(k);
-            }
-            inverse_pivots[k] = next.recip();
-            pivot = next;
-        }
-        Ok(ShiftedFactor { lower, inverse_pivots })
-    }
-}
-
-/// The factorisation of a tridiagonal matrix T + ξI.
-#[derive(Clone, Debug)]
-pub struct ShiftedFactor {
-    /// Below the unit diagonal of L; the first entry is 0.
-    lower: Vec<f64>,
-    inverse_pivots: Vec<f64>,
-}
-
-impl ShiftedFactor {
-    /// (T + ξI)⁻¹ B.
-    pub fn solve(&self, b: &Matrix<f64>) -> Matrix<f64> {
-        let mut x = b.clone();
-        let (n, columns) = (self.lower.len(), x.cols());
-        for k in 1..n {
-            let (above, row) = x.as_mut_slice().split_at_mut(k * columns);
-            let above = &above[(k - 1) * columns..];
-            for (x, above) in row[..columns].iter_mut().zip(above) {
-                *x -= self.lower[k] * above;
-            }
-        }
-        for k in (0..n).rev() {
-            let (row, below) = x.as_mut_slice()[k * columns..].split_at_mut(columns);
-            row.iter_mut().for_each(|x| *x *= self.inverse_pivots[k]);
-            for (x, below) in row.iter_mut().zip(&*below) {
-                *x -= self.lower[k + 1] * below;
-            }
-        }
-        x
-    }
-
-    /// zᵀ (T + ξI)⁻¹ z for `LANES` vectors at once; entry k of vector l is `vectors[k][l]`.
-    pub fn quadratic_forms<const LANES: usize>(&self, vectors: &[[f64; LANES]]) -> [f64; LANES] {
-        on_this_processor!(|FUSED| self.quadratic_forms_inlined::<LANES, FUSED>(vectors))
-    }
-
-    #[inline(always)]
-    fn quadratic_forms_inlined<const LANES: usize, const FUSED: bool>(
-        &self,
-        vectors: &[[f64; LANES]],
-    ) -> [f64; LANES] {
-        let mut sum = [0.0; LANES];
-        let mut u = [0.0; LANES];
-        for ((z, &lower), &inverse) in vectors.iter().zip(&self.lower).zip(&self.inverse_pivots) {
-            for l in 0..LANES {
-                u[l] = multiply_add::<FUSED>(-lower, u[l], z[l]);
-                sum[l] = multiply_add::<FUSED>(u[l] * inverse, u[l], sum[l]);
-            }
-        }
-        sum
+    /// T + ξI = L D Lᵀ for several ξ.
+    pub fn shift(&self, shifts: &[f64]) -> ShiftedFactors {
+        ShiftedFactors::new(&self.diagonal, &self.off_diagonal, shifts)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::shifted::LANES;
     use crate::linalg::{gram_of_rows, multiply};
+    use std::array;
 
     fn symmetric(n: usize) -> Matrix<f64> {
         let a = Matrix::from_fn(n, n + 2, |i, j| ((i * 31 + j * 17) % 23) as f64 / 23.0 - 0.4);
@@ -309,7 +243,8 @@ mod tests {
             for (found, wanted) in basis.as_slice().iter().zip(identity.as_slice()) {
                 assert!((found - wanted).abs() < 1e-12, "n = {n}: {found} {wanted}");
             }
-            let factor = t.shift(0.5).unwrap();
+            let factor = t.shift(&[0.5]);
+            assert_eq!(factor.failed(), [None]);
             let x = t.rotate_back(&factor.solve(&rhs), &context).unwrap();
             let sx = multiply(&s, &x, &context).unwrap();
             for i in 0..n {
@@ -318,19 +253,14 @@ mod tests {
                     assert!(residual.abs() < 1e-10, "n = {n}: {residual:e}");
                 }
             }
-            let vectors: Vec<[f64; 2]> = (0..n).map(|k| [rhs[(k, 0)], rhs[(k, 1)]]).collect();
-            let forms = factor.quadratic_forms(&vectors);
-            for j in 0..2 {
+            let vectors: Vec<[f64; LANES]> =
+                (0..n).map(|k| array::from_fn(|l| rhs[(k, l % 2)])).collect();
+            let mut forms = [[0.0; LANES]];
+            factor.quadratic_forms(&vectors, &mut forms);
+            for (j, form) in forms[0][..2].iter().enumerate() {
                 let direct: f64 = (0..n).map(|i| b[(i, j)] * x[(i, j)]).sum();
-                assert!((forms[j] - direct).abs() < 1e-10 * direct.abs().max(1.0));
+                assert!((form - direct).abs() < 1e-10 * direct.abs().max(1.0));
             }
         }
-    }
-
-    #[test]
-    fn an_indefinite_shift_names_its_pivot() {
-        let identity = Matrix::from_fn(2, 2, |i, j| f64::from(i == j));
-        let t = Tridiagonal::reduce(identity, &Context::default()).unwrap();
-        assert_eq!(t.shift(-2.0).unwrap_err(), 0);
     }
 }

@@ -100,16 +100,19 @@ impl<T: Copy + Default> Matrix<T> {
     }
 
     /// Row `i`.
+    #[inline]
     pub fn row(&self, i: usize) -> &[T] {
         &self.data[i * self.cols..(i + 1) * self.cols]
     }
 
     /// Row `i`, to be written.
+    #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
         &mut self.data.to_mut()[i * self.cols..(i + 1) * self.cols]
     }
 
     /// All entries, row by row.
+    #[inline]
     pub fn as_slice(&self) -> &[T] {
         &self.data
     }
@@ -235,6 +238,7 @@ impl Matrix<f32> {
 
 impl<T> std::ops::Index<(usize, usize)> for Matrix<T> {
     type Output = T;
+    #[inline]
     fn index(&self, (i, j): (usize, usize)) -> &T {
         debug_assert!(j < self.cols);
         &self.data[i * self.cols + j]
@@ -242,6 +246,7 @@ impl<T> std::ops::Index<(usize, usize)> for Matrix<T> {
 }
 
 impl<T: Clone> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
+    #[inline]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
         debug_assert!(j < self.cols);
         &mut self.data.to_mut()[i * self.cols + j]

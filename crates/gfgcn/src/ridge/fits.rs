@@ -5,13 +5,13 @@ use super::reduced::Reduced;
 use crate::context::Context;
 use crate::device::LeftOutParts;
 use crate::error::Result;
-use crate::linalg::{ShiftedFactor, multiply};
+use crate::linalg::{ShiftedFactors, multiply_some_rows};
 use crate::matrix::Matrix;
 use std::ops::Range;
 
 /// V and q for several penalties: those of all nodes, computed as they are needed, or those of a block that is there already.
 pub(super) enum Fits<'a> {
-    Here { reduced: &'a Reduced, factors: Vec<Option<ShiftedFactor>>, solutions: Matrix<f64> },
+    Here { reduced: &'a Reduced, factors: ShiftedFactors, solutions: Matrix<f64> },
     Fetched { parts: &'a LeftOutParts, block: Range<usize> },
 }
 
@@ -33,8 +33,7 @@ impl Fits<'_> {
     pub(super) fn of(&self, nodes: Range<usize>, context: &Context) -> Result<FitsOf<'_>> {
         Ok(match self {
             Fits::Here { reduced, factors, solutions } => {
-                let rows: Vec<usize> = nodes.clone().collect();
-                let fitted = multiply(&reduced.rows.select_rows(&rows), solutions, context)?;
+                let fitted = multiply_some_rows(&reduced.rows, nodes.clone(), solutions, context)?;
                 FitsOf::Here { fitted, forms: reduced.quadratic_forms(factors, nodes) }
             }
             Fits::Fetched { parts, block } => {
@@ -49,7 +48,7 @@ impl FitsOf<'_> {
     pub(super) fn at(&self, penalty: usize, k: usize, targets: usize) -> (&[f64], f64) {
         match self {
             FitsOf::Here { fitted, forms } => {
-                (&fitted.row(k)[penalty * targets..(penalty + 1) * targets], forms[(penalty, k)])
+                (&fitted.row(k)[penalty * targets..(penalty + 1) * targets], forms[(k, penalty)])
             }
             FitsOf::Fetched { parts, nodes, first } => {
                 let at = penalty * nodes + first + k;

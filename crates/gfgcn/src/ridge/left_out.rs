@@ -41,26 +41,48 @@ impl<'a> LeftOut<'a> {
         }
     }
 
-    /// The left-out prediction of a node from V_i and q_i.
-    pub(super) fn predict(&self, node: usize, fitted: &[f64], form: f64, out: &mut [f64]) {
+    /// What does not depend on the penalty.
+    pub(super) fn of(&self, node: usize) -> LeftOutNode<'a> {
         let (targets, weights) = (self.targets.row(node), self.weights);
         let share =
             || weights.map_or(1.0 / self.targets.rows() as f64, |weights| weights.share(node));
-        let leverage = form + self.means.map_or(0.0, |_| share());
-        let root = weights.map(|weights| weights.root(node));
-        for (t, out) in out.iter_mut().enumerate() {
-            let scaled_residual = match self.form {
-                Form::Dual => fitted[t] / form,
-                Form::Primal => {
-                    let centred = targets[t] - self.means.map_or(0.0, |means| means[t]);
-                    (root.map_or(centred, |root| root * centred) - fitted[t]) / (1.0 - leverage)
-                }
-            };
-            *out = targets[t] - root.map_or(scaled_residual, |root| scaled_residual / root);
-            // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
-            if out.abs() < self.zeros[t] {
-                *out = 0.0;
+        let root = weights.map_or(1.0, |weights| weights.root(node));
+        // A residual of the dual form is V_i / q_i = (0 − V_i) / (0 − q_i).
+        let (aims, room) = match (self.form, self.means) {
+            (Form::Dual, _) => (vec![0.0; targets.len()], 0.0),
+            (Form::Primal, None) => (targets.iter().map(|target| root * target).collect(), 1.0),
+            (Form::Primal, Some(means)) => {
+                let centred = targets.iter().zip(means).map(|(target, mean)| target - mean);
+                (centred.map(|centred| root * centred).collect(), 1.0 - share())
             }
+        };
+        LeftOutNode { targets, aims, room, root, zeros: self.zeros }
+    }
+}
+
+/// The formula for one node: y_i − (aim − V_i) / ((room − q_i) s_i).
+pub(super) struct LeftOutNode<'a> {
+    /// y_i.
+    targets: &'a [f64],
+    /// What V_i comes near, of the problem that is solved.
+    aims: Vec<f64>,
+    /// What its leverage has not reached.
+    room: f64,
+    /// s_i.
+    root: f64,
+    zeros: &'a [f64],
+}
+
+impl LeftOutNode<'_> {
+    /// The left-out prediction from V_i and q_i.
+    #[inline]
+    pub(super) fn predict(&self, fitted: &[f64], form: f64, out: &mut [f64]) {
+        let factor = ((self.room - form) * self.root).recip();
+        let columns = self.targets.iter().zip(&self.aims).zip(self.zeros).zip(fitted);
+        for (out, (((target, aim), zero), fitted)) in out.iter_mut().zip(columns) {
+            let left_out = target - (aim - fitted) * factor;
+            // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
+            *out = if left_out.abs() < *zero { 0.0 } else { left_out };
         }
     }
 }

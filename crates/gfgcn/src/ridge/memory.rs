@@ -5,10 +5,9 @@
 //! that of the stage which takes the most.
 
 use super::path::LEFT_OUT_AT_A_TIME;
-use super::reduced::SIDE_BY_SIDE;
 use super::{PENALTIES, Ridge, Selection};
 use crate::calibration::Calibration;
-use crate::linalg::Tridiagonal;
+use crate::linalg::{FORMS_AT_ONCE, Tridiagonal};
 
 /// The sizes of one ridge problem.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +120,10 @@ impl Ridge {
         let solved = (size + if self.is_primal(sizes) { 0 } else { train }) * targets;
         let finished = solved + self.predictor(sizes) + self.calibrating(sizes, asked);
         let after = weighted.max(self.judging(sizes, asked)).max(left_out + finished);
-        rows + size * size + reflections + reducing.max(rotating).max(right_side + after)
+        // F is there while S is reduced; a basis of the nodes is made from what comes of it.
+        let beside = if self.is_primal(sizes) { rows } else { 0 };
+        let reduced = reflections + rows + rotating.max(right_side + after);
+        size * size + reduced.max(beside + reducing)
     }
 
     /// Solutions and scores at every λ.
@@ -135,11 +137,10 @@ impl Ridge {
             Selection::Fixed(_) => return 0,
             Selection::LeaveOneOut => {
                 let nodes = LEFT_OUT_AT_A_TIME.min(sizes.train) as u64;
-                // Rows of some nodes, their scores and leverages, and rows side by side for these.
-                let of_thread =
-                    nodes * (size + penalties * (targets + 1)) + SIDE_BY_SIDE as u64 * size;
-                // B of all λ, and that which is being solved.
-                (penalties + 1) * size * targets + asked.threads * of_thread
+                // Scores and leverages of some nodes, and rows side by side for these.
+                let of_thread = nodes * penalties * (targets + 1) + FORMS_AT_ONCE as u64 * size;
+                // B of all λ.
+                penalties * size * targets + asked.threads * of_thread
             }
             Selection::Validation => {
                 // F or M of the nodes that are held out, and what M is computed from.

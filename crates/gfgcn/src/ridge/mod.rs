@@ -108,9 +108,12 @@ impl Ridge {
             + match self.selection {
                 Selection::Fixed(_) => p * p * p / 3.0 + 2.0 * p * p * t,
                 _ => {
-                    4.0 / 3.0 * p * p * p
-                        + 2.0 * n * p * p
-                        + PENALTIES as f64 * n * p * (2.0 * t + 4.0)
+                    // The basis of a dual problem costs less than rotating rows into it.
+                    let rotated = match self.kernel.is_linear() && d < n || self.intercept {
+                        true => 2.0 * n * p * p,
+                        false => 4.0 / 3.0 * p * p * p,
+                    };
+                    4.0 / 3.0 * p * p * p + rotated + PENALTIES as f64 * n * p * (2.0 * t + 4.0)
                 }
             }
     }

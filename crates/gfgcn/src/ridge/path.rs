@@ -32,7 +32,7 @@ use crate::context::Context;
 use crate::device::{Device, Judged};
 use crate::driver::Filtered;
 use crate::error::Result;
-use crate::linalg::{Tridiagonal, gram_of_columns, multiply, multiply_transposed};
+use crate::linalg::{ShiftedFactors, Tridiagonal, gram_of_columns, multiply, multiply_transposed};
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 
@@ -193,11 +193,12 @@ impl RidgePath {
                 OnDevice::primal(device.as_ref(), &features, &targets, weights.as_ref(), context)?;
             return Ok(RidgePath::on_device(begun, targets, means, weights));
         }
-        let squares: f64 = features.as_slice().iter().map(|v| v * v).sum();
-        let reduced = Tridiagonal::reduce(gram_of_columns(&features, context)?, context)?;
+        let gram = gram_of_columns(&features, context)?;
+        let scale = trace(&gram) / n as f64;
+        let reduced = Tridiagonal::reduce(gram, context)?;
         reduced.rotate_rows(&mut features, context)?;
         let system = System { form: Form::Primal, reduced, rows: features, weights };
-        system.with_targets(targets, squares / n as f64, means, context)
+        system.with_targets(targets, scale, means, context)
     }
 
     /// α = (M + ξ diag(w)⁻¹)⁻¹ Y for any kernel matrix M of the training nodes; `weights` are w, as in
@@ -266,7 +267,10 @@ impl RidgePath {
     pub fn solve(&self, xi: f64, context: &Context) -> Result<Solution> {
         match &self.factored {
             Factored::Here(reduced) => {
-                let factor = reduced.shifted(xi)?;
+                let factor = reduced.system.shift(&[xi]);
+                if let [Some(pivot)] = *factor.failed() {
+                    return Err(too_small(pivot, xi));
+                }
                 self.finish(reduced, &factor.solve(&reduced.right_side), context)
             }
             Factored::OnDevice(on_device) => {
@@ -317,9 +321,9 @@ impl RidgePath {
     ) -> Result<(Solution, Vec<bool>)> {
         match &self.factored {
             Factored::Here(reduced) => {
-                let factors = reduced.factors(penalties);
-                let usable = factors.iter().map(Option::is_some).collect();
-                Ok((self.finish(reduced, &reduced.solutions(&factors), context)?, usable))
+                let factors = reduced.system.shift(penalties);
+                let solutions = factors.solve(&reduced.right_side);
+                Ok((self.finish(reduced, &solutions, context)?, usable(&factors)))
             }
             Factored::OnDevice(on_device) => {
                 let solved = on_device.solve(penalties, context)?;
@@ -451,10 +455,11 @@ impl RidgePath {
             let fits = fits.of(range.clone(), context)?;
             let mut sums = vec![S::default(); penalties];
             let mut left_out = vec![0.0; t];
-            for (p, sum) in sums.iter_mut().enumerate() {
-                for (k, node) in range.clone().enumerate() {
+            for (k, node) in range.enumerate() {
+                let of_node = formula.of(node);
+                for (p, sum) in sums.iter_mut().enumerate() {
                     let (fit, form) = fits.at(p, k, t);
-                    formula.predict(node, fit, form, &mut left_out);
+                    of_node.predict(fit, form, &mut left_out);
                     visit(sum, node, &left_out);
                 }
             }
@@ -473,9 +478,8 @@ impl RidgePath {
     ) -> Result<Vec<bool>> {
         match &self.factored {
             Factored::Here(reduced) => {
-                let factors = reduced.factors(penalties);
-                let usable = factors.iter().map(Option::is_some).collect();
-                let solutions = reduced.solutions(&factors);
+                let factors = reduced.system.shift(penalties);
+                let (usable, solutions) = (usable(&factors), factors.solve(&reduced.right_side));
                 visit(&Fits::Here { reduced, factors, solutions })?;
                 Ok(usable)
             }
@@ -504,7 +508,7 @@ impl RidgePath {
                 let fits = fits.of(first..first + out.len() / t, context)?;
                 for (k, out) in out.chunks_mut(t).enumerate() {
                     let (fit, form) = fits.at(0, k, t);
-                    formula.predict(first + k, fit, form, out);
+                    formula.of(first + k).predict(fit, form, out);
                 }
                 Ok(())
             })
@@ -521,6 +525,11 @@ impl RidgePath {
             zeros: &self.zeros,
         }
     }
+}
+
+/// Which penalties were large enough for double precision.
+fn usable(factors: &ShiftedFactors) -> Vec<bool> {
+    factors.failed().iter().map(Option::is_none).collect()
 }
 
 fn trace(m: &Matrix<f64>) -> f64 {

@@ -208,7 +208,7 @@ impl Side<'_> {
         let formula = LeftOut { form, targets, means, weights, zeros: &zeros };
         let mut out = Matrix::zeros(targets.rows(), targets.cols());
         for i in 0..targets.rows() {
-            formula.predict(i, fitted.row(i), quadratic_form(i), out.row_mut(i));
+            formula.of(i).predict(fitted.row(i), quadratic_form(i), out.row_mut(i));
         }
         out
     }

@@ -1,13 +1,9 @@
 //! A ridge system in tridiagonal form, as `path.rs` has it.
 
-use crate::error::{Error, Result};
-use crate::linalg::{ShiftedFactor, Tridiagonal};
+use crate::error::Error;
+use crate::linalg::{FORMS_AT_ONCE, ShiftedFactors, Tridiagonal};
 use crate::matrix::Matrix;
 use std::ops::Range;
-
-/// Rows whose leverages are computed side by side: enough that no vector waits for the last one, few enough for the
-/// sixteen registers of AVX2.
-pub(super) const SIDE_BY_SIDE: usize = 16;
 
 /// S in tridiagonal form, and what is written in its basis.
 #[derive(Clone, Debug)]
@@ -20,38 +16,17 @@ pub(super) struct Reduced {
 }
 
 impl Reduced {
-    pub(super) fn shifted(&self, xi: f64) -> Result<ShiftedFactor> {
-        self.system.shift(xi).map_err(|pivot| too_small(pivot, xi))
-    }
-
-    pub(super) fn factors(&self, penalties: &[f64]) -> Vec<Option<ShiftedFactor>> {
-        penalties.iter().map(|&xi| self.system.shift(xi).ok()).collect()
-    }
-
-    /// B of every penalty, side by side; zeros where there is no factorisation.
-    pub(super) fn solutions(&self, factors: &[Option<ShiftedFactor>]) -> Matrix<f64> {
-        let t = self.right_side.cols();
-        let mut out = Matrix::zeros(self.right_side.rows(), factors.len() * t);
-        for (p, factor) in factors.iter().enumerate() {
-            let Some(factor) = factor else { continue };
-            let b = factor.solve(&self.right_side);
-            for k in 0..b.rows() {
-                out.row_mut(k)[p * t..(p + 1) * t].copy_from_slice(b.row(k));
-            }
-        }
-        out
-    }
-
-    /// q_i for each penalty (rows) and node of the range (columns).
+    /// q_i for each node of the range (rows) and penalty (columns).
     pub(super) fn quadratic_forms(
         &self,
-        factors: &[Option<ShiftedFactor>],
+        factors: &ShiftedFactors,
         nodes: Range<usize>,
     ) -> Matrix<f64> {
-        const LANES: usize = SIDE_BY_SIDE;
-        let size = self.rows.cols();
-        let mut out = Matrix::zeros(factors.len(), nodes.len());
-        let mut vectors = vec![[0.0; LANES]; size];
+        const LANES: usize = FORMS_AT_ONCE;
+        let penalties = factors.failed().len();
+        let mut out = Matrix::zeros(nodes.len(), penalties);
+        let mut vectors = vec![[0.0; LANES]; self.rows.cols()];
+        let mut forms = vec![[0.0; LANES]; penalties];
         for first in nodes.clone().step_by(LANES) {
             let count = LANES.min(nodes.end - first);
             for lane in 0..count {
@@ -59,11 +34,10 @@ impl Reduced {
                     vector[lane] = value;
                 }
             }
-            for (p, factor) in factors.iter().enumerate() {
-                let Some(factor) = factor else { continue };
-                let forms = factor.quadratic_forms(&vectors);
-                let start = first - nodes.start;
-                out.row_mut(p)[start..start + count].copy_from_slice(&forms[..count]);
+            factors.quadratic_forms(&vectors, &mut forms);
+            for lane in 0..count {
+                let row = out.row_mut(first - nodes.start + lane);
+                row.iter_mut().zip(&forms).for_each(|(out, forms)| *out = forms[lane]);
             }
         }
         out

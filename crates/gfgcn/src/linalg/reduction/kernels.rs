@@ -1,205 +1,190 @@
-//! The inner loops of the tridiagonal reduction: products of a vector with columns, four columns at a time, so that
-//! the vectors are read and written once for four columns.
+//! The inner loops of the tridiagonal reduction: products of a vector with columns, several columns at a time, so that
+//! the vectors are read and written once for all of them.
+//!
+//! Vectors and columns begin at cache lines and are as long as whole lines, with zeros at their ends. So no load
+//! touches two lines, and no loop has a remainder. Columns of a step are held in registers: eight where there are 32 of
+//! them, or else four.
 
-use crate::simd::{multiply_add, on_this_processor};
-use std::hint::black_box;
+use pulp::{Arch, Simd, WithSimd};
 
-/// Columns of a step.
-pub(super) const STEP: usize = 4;
+/// Numbers of a cache line, and a multiple of the columns of a step.
+pub(super) const LINE: usize = 8;
 
-/// Rows of a step.
-const LANES: usize = 4;
-
-/// Numbers that are computed with at once.
-type Lanes = [f64; LANES];
-
-#[inline(always)]
-fn add_product<const FUSED: bool>(sum: &mut Lanes, a: &Lanes, b: &Lanes) {
-    for l in 0..LANES {
-        sum[l] = multiply_add::<FUSED>(a[l], b[l], sum[l]);
-    }
-}
-
-#[inline(always)]
-fn add_multiple<const FUSED: bool>(sum: &mut Lanes, a: &Lanes, factor: f64) {
-    for l in 0..LANES {
-        sum[l] = multiply_add::<FUSED>(a[l], factor, sum[l]);
-    }
-}
-
-/// Has the compiler hold each column's products in a vector of their own. Left to itself, it adds up the totals of four
-/// columns at once, and transposes what it reads for that.
-#[inline(always)]
-fn lane_by_lane(dots: [Lanes; STEP]) -> [Lanes; STEP] {
-    black_box(dots)
-}
-
-#[inline(always)]
-fn total(lanes: &Lanes) -> f64 {
-    (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
-}
-
-/// Four columns from a row on, each as long as the first.
-#[inline(always)]
-fn four(columns: &[f64], stride: usize, row: usize, rows: usize) -> [&[f64]; STEP] {
-    std::array::from_fn(|c| &columns[c * stride + row..][..rows])
-}
-
-/// Adds to `sums` what some columns of a symmetric matrix contribute to its product with x.
+/// Adds to `sums` what the columns from `first` on of a block contribute to the product of a symmetric matrix with x.
 ///
-/// The columns lie `stride` apart and hold the matrix from its diagonal down; `x` and `sums` start at the row of the
-/// first column's diagonal, which is `columns[0]`.
-pub(super) fn add_symmetric_product(
+/// The columns of a block lie `stride` apart, which is also their length, and begin at the row of the first column's
+/// diagonal, as `x` and `sums` do. Those from `first` on hold the matrix from the diagonal down, and above it within
+/// lines. Some columns before them take part as well, and rows of `sums` before `first` change: x must be zero
+/// there.
+pub(super) struct AddSymmetricProduct<'a> {
+    pub(super) columns: &'a [f64],
+    pub(super) stride: usize,
+    pub(super) first: usize,
+    pub(super) x: &'a [f64],
+    pub(super) sums: &'a mut [f64],
+}
+
+/// The products of columns, `stride` apart, with x; as many as `out` is long, which must be a multiple of [`LINE`].
+pub(super) struct Products<'a> {
+    pub(super) columns: &'a [f64],
+    pub(super) stride: usize,
+    pub(super) x: &'a [f64],
+    pub(super) out: &'a mut [f64],
+}
+
+/// Adds multiples of columns, `stride` apart, to a vector; as many as there are factors, a multiple of [`LINE`].
+pub(super) struct AddCombination<'a> {
+    pub(super) columns: &'a [f64],
+    pub(super) stride: usize,
+    pub(super) factors: &'a [f64],
+    pub(super) sum: &'a mut [f64],
+}
+
+/// w = p / τ − (pᵀ v / 2τ²) v, by the inverse of τ.
+pub(super) struct Complete<'a> {
+    pub(super) p: &'a [f64],
+    pub(super) v: &'a [f64],
+    pub(super) inverse: f64,
+    pub(super) w: &'a mut [f64],
+}
+
+/// Runs a kernel with the best vector instructions of this processor.
+pub(super) fn run<K: WithSimd>(kernel: K) -> K::Output {
+    Arch::new().dispatch(kernel)
+}
+
+/// The first rows of some columns, `stride` apart, in vectors. (Closures are not inlined into what is compiled for other
+/// instructions, so there are none here and below.)
+#[inline(always)]
+fn vectors<S: Simd, const COLUMNS: usize>(
     columns: &[f64],
     stride: usize,
-    count: usize,
-    x: &[f64],
-    sums: &mut [f64],
-) {
-    on_this_processor!(|FUSED| add_symmetric_product_inlined::<FUSED>(
-        columns, stride, count, x, sums
-    ));
+    rows: usize,
+) -> [&[S::f64s]; COLUMNS] {
+    let mut all = [&[][..]; COLUMNS];
+    for (c, vectors) in all.iter_mut().enumerate() {
+        *vectors = S::as_simd_f64s(&columns[c * stride..][..rows]).0;
+    }
+    all
 }
 
 #[inline(always)]
-fn add_symmetric_product_inlined<const FUSED: bool>(
-    columns: &[f64],
-    stride: usize,
-    count: usize,
-    x: &[f64],
-    sums: &mut [f64],
-) {
-    let n = x.len();
-    let mut j = 0;
-    while j + STEP <= count && j + STEP <= n {
-        let step = &columns[j * stride + j..];
-        let below = n - j - STEP;
-        let mut products = corner::<FUSED, STEP>(step, stride, &x[j..], &mut sums[j..]);
-        let factors: [f64; STEP] = std::array::from_fn(|c| x[j + c]);
-        let [a0, a1, a2, a3] = four(step, stride, STEP, below);
-        let (x4, x1) = x[j + STEP..].as_chunks::<LANES>();
-        let (s4, s1) = sums[j + STEP..][..below].as_chunks_mut::<LANES>();
-        let mut dots = [[0.0; LANES]; STEP];
-        let (a0, r0) = a0.as_chunks::<LANES>();
-        let (a1, r1) = a1.as_chunks::<LANES>();
-        let (a2, r2) = a2.as_chunks::<LANES>();
-        let (a3, r3) = a3.as_chunks::<LANES>();
-        for (((((s, x), a0), a1), a2), a3) in s4.iter_mut().zip(x4).zip(a0).zip(a1).zip(a2).zip(a3)
-        {
-            let mut sum = *s;
-            for (c, a) in [a0, a1, a2, a3].into_iter().enumerate() {
-                add_multiple::<FUSED>(&mut sum, a, factors[c]);
-                add_product::<FUSED>(&mut dots[c], a, x);
-            }
-            *s = sum;
-        }
-        for (i, (s, &x)) in s1.iter_mut().zip(x1).enumerate() {
-            for (c, a) in [r0[i], r1[i], r2[i], r3[i]].into_iter().enumerate() {
-                *s = multiply_add::<FUSED>(a, factors[c], *s);
-                products[c] = multiply_add::<FUSED>(a, x, products[c]);
-            }
-        }
-        let dots = lane_by_lane(dots);
-        for c in 0..STEP {
-            sums[j + c] += products[c] + total(&dots[c]);
-        }
-        j += STEP;
+fn splat<S: Simd, const COUNT: usize>(simd: S, values: &[f64]) -> [S::f64s; COUNT] {
+    let mut all = [simd.splat_f64s(0.0); COUNT];
+    for (c, &value) in values[..COUNT].iter().enumerate() {
+        all[c] = simd.splat_f64s(value);
     }
-    while j < count {
-        let column = &columns[j * stride + j..][..n - j];
-        let mut product = column[0] * x[j];
-        for ((s, &a), &x_i) in sums[j + 1..].iter_mut().zip(&column[1..]).zip(&x[j + 1..]) {
-            *s = multiply_add::<FUSED>(a, x[j], *s);
-            product = multiply_add::<FUSED>(a, x_i, product);
-        }
-        sums[j] += product;
-        j += 1;
+    all
+}
+
+impl WithSimd for AddSymmetricProduct<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if S::REGISTER_COUNT >= 32 { self.add::<S, 8>(simd) } else { self.add::<S, 4>(simd) }
     }
 }
 
-/// The square of a step that the diagonal runs through: adds what lies below the diagonal to `sums`, and returns
-/// what the columns contribute to their own rows.
-#[inline(always)]
-fn corner<const FUSED: bool, const SIZE: usize>(
-    columns: &[f64],
-    stride: usize,
-    x: &[f64],
-    sums: &mut [f64],
-) -> [f64; SIZE] {
-    let mut products = [0.0; SIZE];
-    for (c, product) in products.iter_mut().enumerate() {
-        let column = &columns[c * stride..][..SIZE];
-        *product = column[c] * x[c];
-        for r in c + 1..SIZE {
-            sums[r] = multiply_add::<FUSED>(column[r], x[c], sums[r]);
-            *product = multiply_add::<FUSED>(column[r], x[r], *product);
-        }
-    }
-    products
-}
-
-/// The products of columns, `stride` apart, with x; as many as `out` is long, which must be a multiple of [`STEP`].
-pub(super) fn dots(columns: &[f64], stride: usize, x: &[f64], out: &mut [f64]) {
-    on_this_processor!(|FUSED| dots_inlined::<FUSED>(columns, stride, x, out));
-}
-
-#[inline(always)]
-fn dots_inlined<const FUSED: bool>(columns: &[f64], stride: usize, x: &[f64], out: &mut [f64]) {
-    let (x4, x1) = x.as_chunks::<LANES>();
-    for (step, out) in out.as_chunks_mut::<STEP>().0.iter_mut().enumerate() {
-        let [a0, a1, a2, a3] = four(&columns[step * STEP * stride..], stride, 0, x.len());
-        let (a0, r0) = a0.as_chunks::<LANES>();
-        let (a1, r1) = a1.as_chunks::<LANES>();
-        let (a2, r2) = a2.as_chunks::<LANES>();
-        let (a3, r3) = a3.as_chunks::<LANES>();
-        let mut dots = [[0.0; LANES]; STEP];
-        for ((((x, a0), a1), a2), a3) in x4.iter().zip(a0).zip(a1).zip(a2).zip(a3) {
-            for (c, a) in [a0, a1, a2, a3].into_iter().enumerate() {
-                add_product::<FUSED>(&mut dots[c], a, x);
+impl AddSymmetricProduct<'_> {
+    #[inline(always)]
+    fn add<S: Simd, const STEP: usize>(self, simd: S) {
+        let AddSymmetricProduct { columns, stride, first, x, sums } = self;
+        for start in (first / STEP * STEP..columns.len() / stride).step_by(STEP) {
+            let rows = stride - start;
+            let a = vectors::<S, STEP>(&columns[start * stride + start..], stride, rows);
+            let factors = splat::<S, STEP>(simd, &x[start..]);
+            let x = S::as_simd_f64s(&x[start..][..rows]).0;
+            let own = &mut sums[start..][..rows];
+            let sums = S::as_mut_simd_f64s(own).0;
+            // The square that the diagonal runs through is there as a whole; what is below it is also what is beside it.
+            let square = STEP / S::F64_LANES;
+            for i in 0..square {
+                let mut sum = sums[i];
+                for c in 0..STEP {
+                    sum = simd.mul_add_e_f64s(a[c][i], factors[c], sum);
+                }
+                sums[i] = sum;
             }
-        }
-        let dots = lane_by_lane(dots);
-        for (c, rest) in [r0, r1, r2, r3].into_iter().enumerate() {
-            out[c] = total(&dots[c]);
-            for (&a, &x) in rest.iter().zip(x1) {
-                out[c] = multiply_add::<FUSED>(a, x, out[c]);
+            let mut dots = [simd.splat_f64s(0.0); STEP];
+            for i in square..x.len() {
+                let mut sum = sums[i];
+                for c in 0..STEP {
+                    sum = simd.mul_add_e_f64s(a[c][i], factors[c], sum);
+                    dots[c] = simd.mul_add_e_f64s(a[c][i], x[i], dots[c]);
+                }
+                sums[i] = sum;
+            }
+            for c in 0..STEP {
+                own[c] += simd.reduce_sum_f64s(dots[c]);
             }
         }
     }
 }
 
-/// Adds multiples of columns, `stride` apart, to a vector; as many as there are factors, a multiple of [`STEP`].
-pub(super) fn add_combination(columns: &[f64], stride: usize, factors: &[f64], sum: &mut [f64]) {
-    on_this_processor!(|FUSED| add_combination_inlined::<FUSED>(columns, stride, factors, sum));
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if S::REGISTER_COUNT >= 32 { self.find::<S, 8>(simd) } else { self.find::<S, 4>(simd) }
+    }
 }
 
-#[inline(always)]
-fn add_combination_inlined<const FUSED: bool>(
-    columns: &[f64],
-    stride: usize,
-    factors: &[f64],
-    sum: &mut [f64],
-) {
-    // A plain loop over the rows: of one over chunks of them, the compiler makes one that transposes all it touches.
-    for (step, factors) in factors.as_chunks::<STEP>().0.iter().enumerate() {
-        let [a0, a1, a2, a3] = four(&columns[step * STEP * stride..], stride, 0, sum.len());
-        for ((((s, a0), a1), a2), a3) in sum.iter_mut().zip(a0).zip(a1).zip(a2).zip(a3) {
-            let products = [a0, a1, a2, a3].into_iter().zip(factors);
-            *s = products.fold(*s, |s, (&a, &factor)| multiply_add::<FUSED>(a, factor, s));
+impl Products<'_> {
+    #[inline(always)]
+    fn find<S: Simd, const STEP: usize>(self, simd: S) {
+        let Products { columns, stride, x, out } = self;
+        for (step, out) in out.chunks_exact_mut(STEP).enumerate() {
+            let a = vectors::<S, STEP>(&columns[step * STEP * stride..], stride, x.len());
+            let mut dots = [simd.splat_f64s(0.0); STEP];
+            for (i, &x) in S::as_simd_f64s(x).0.iter().enumerate() {
+                for c in 0..STEP {
+                    dots[c] = simd.mul_add_e_f64s(a[c][i], x, dots[c]);
+                }
+            }
+            for c in 0..STEP {
+                out[c] = simd.reduce_sum_f64s(dots[c]);
+            }
         }
     }
 }
 
-/// The product of two vectors.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    on_this_processor!(|FUSED| dot_inlined::<FUSED>(a, b))
+impl WithSimd for AddCombination<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let AddCombination { columns, stride, factors, sum } = self;
+        for (step, factors) in factors.chunks_exact(LINE).enumerate() {
+            let a = vectors::<S, LINE>(&columns[step * LINE * stride..], stride, sum.len());
+            let factors = splat::<S, LINE>(simd, factors);
+            for (i, out) in S::as_mut_simd_f64s(sum).0.iter_mut().enumerate() {
+                let mut sum = *out;
+                for c in 0..LINE {
+                    sum = simd.mul_add_e_f64s(a[c][i], factors[c], sum);
+                }
+                *out = sum;
+            }
+        }
+    }
 }
 
-#[inline(always)]
-fn dot_inlined<const FUSED: bool>(a: &[f64], b: &[f64]) -> f64 {
-    let ((a4, a1), (b4, b1)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut sum = [0.0; LANES];
-    a4.iter().zip(b4).for_each(|(a, b)| add_product::<FUSED>(&mut sum, a, b));
-    let rest = a1.iter().zip(b1);
-    rest.fold(total(&sum), |sum, (&a, &b)| multiply_add::<FUSED>(a, b, sum))
+impl WithSimd for Complete<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (p, v) = (S::as_simd_f64s(self.p).0, S::as_simd_f64s(self.v).0);
+        let mut dot = simd.splat_f64s(0.0);
+        for (&p, &v) in p.iter().zip(v) {
+            dot = simd.mul_add_e_f64s(p, v, dot);
+        }
+        let along = 0.5 * simd.reduce_sum_f64s(dot) * self.inverse * self.inverse;
+        let (inverse, minus) = (simd.splat_f64s(self.inverse), simd.splat_f64s(-along));
+        let w = S::as_mut_simd_f64s(self.w).0;
+        for ((w, &p), &v) in w.iter_mut().zip(p).zip(v) {
+            *w = simd.mul_add_e_f64s(minus, v, simd.mul_f64s(p, inverse));
+        }
+    }
 }

@@ -13,12 +13,13 @@ mod kernels;
 mod parts;
 
 use crate::error::Result;
+use crate::pages::Lines;
 use crew::Crew;
 use faer::linalg::householder::{make_householder_in_place, upgrade_householder_factor};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{ColMut, Mat, MatMut, MatRef, Par};
-use kernels::{STEP, add_combination};
-use parts::{Divided, Round};
+use kernels::{AddCombination, Complete, LINE};
+use parts::{Divided, Round, line_of};
 use rayon::prelude::*;
 
 /// Below this size everything is one part: a problem of few milliseconds, and there are many of them.
@@ -43,7 +44,7 @@ pub(super) struct Reduced {
     pub(super) scales: Vec<f64>,
 }
 
-/// Reduces the matrix whose lower triangle is given by columns. The vectors of the reflections take its place, below
+/// Reduces a symmetric matrix, given by columns. The vectors of the reflections take the place of its lower triangle, below
 /// their leading 1, which is where the off-diagonal is.
 pub(super) fn reduce(n: usize, matrix: &mut [f64], check: Check<'_>) -> Result<Reduced> {
     // Wider panels make faster products and slower columns. More parts would cost more than they bring: every
@@ -51,24 +52,27 @@ pub(super) fn reduce(n: usize, matrix: &mut [f64], check: Check<'_>) -> Result<R
     let (width, parts) = if n < ONE_PART { (NARROW, 1) } else { (WIDEST, 2) };
     let divided = Divided::new(n, matrix, width, parts);
     let work = |part: usize| divided.work(part);
-    if parts == 1 {
-        return reduce_divided(&divided, &|| {}, &|| work(0), check);
-    }
-    Crew::new(parts, &work)
-        .led_by(|lead| reduce_divided(&divided, &|| lead.recruit(), &|| lead.round(), check))
+    let reduced = if parts == 1 {
+        reduce_divided(&divided, &|| {}, &|| work(0), check)?
+    } else {
+        Crew::new(parts, &work)
+            .led_by(|lead| reduce_divided(&divided, &|| lead.recruit(), &|| lead.round(), check))?
+    };
+    divided.write_to(matrix);
+    Ok(reduced)
 }
 
 /// The loop over panels and columns; `recruit` is called when there is work for a while, and `round` has all parts do
 /// what the panel says.
 fn reduce_divided(
-    matrix: &Divided<'_>,
+    matrix: &Divided,
     recruit: &dyn Fn(),
     round: &dyn Fn(),
     check: Check<'_>,
 ) -> Result<Reduced> {
     let (n, width) = (matrix.size, matrix.width);
     let mut reduced = Reduced { diagonal: vec![], off_diagonal: vec![], scales: vec![] };
-    let mut w = vec![0.0; n];
+    let mut products = Lines::zeros(matrix.rows);
     for first in (0..n).step_by(width) {
         recruit();
         let end = n.min(first + width);
@@ -78,7 +82,7 @@ fn reduce_divided(
             if k + 1 < n {
                 matrix.panel_mut().round = Round::Multiply { column: k, reflection: k - first };
                 round();
-                complete(matrix, first, k, reduced.scales[k].recip(), &mut w[k + 1..]);
+                complete(matrix, first, k, reduced.scales[k].recip(), &mut products);
             }
         }
         let columns = (ROUND / (2 * width * n)).next_multiple_of(width) * matrix.parts.len();
@@ -92,54 +96,61 @@ fn reduce_divided(
 }
 
 /// Applies the panel's reflections to column k and finds the one that clears it below the off-diagonal.
-fn reflect(matrix: &Divided<'_>, first: usize, k: usize, reduced: &mut Reduced) {
-    let (n, width, reflection) = (matrix.size, matrix.width, k - first);
+fn reflect(matrix: &Divided, first: usize, k: usize, reduced: &mut Reduced) {
+    let (n, rows, width, reflection) = (matrix.size, matrix.rows, matrix.width, k - first);
     let mut panel = matrix.panel_mut();
     let mut part = matrix.part(matrix.owner(first));
-    let column = &mut part.block_mut(first)[reflection * n..][k..n];
-    let [v, w] = [0, width].map(|start| panel.minus_row(n, start, k, reflection));
-    let count = reflection.next_multiple_of(STEP);
-    add_combination(&panel.columns[k..], n, &w[..count], column);
-    add_combination(&panel.columns[width * n + k..], n, &v[..count], column);
+    let column = &mut part.block_mut(first)[reflection * (rows - first)..][..rows - first];
+    let [v, w] = [0, width].map(|start| panel.minus_row(rows, start, k, reflection));
+    let count = reflection.next_multiple_of(LINE);
+    // What is above the diagonal in its line changes, too, and is not read again.
+    let line = line_of(k);
+    let lines = &mut column[line - first..];
+    for (start, factors) in [(0, &w[..count]), (width, &v[..count])] {
+        let columns = &panel.columns[start * rows + line..];
+        kernels::run(AddCombination { columns, stride: rows, factors, sum: lines });
+    }
+    let column = &mut column[reflection..n - first];
     reduced.diagonal.push(column[0]);
     if let [_, head, tail @ ..] = column {
         let reflector = make_householder_in_place(head, ColMut::from_slice_mut(tail));
         reduced.off_diagonal.push(*head);
         reduced.scales.push(reflector.tau);
         for start in [0, 2 * width] {
-            let v = &mut panel.columns[(start + reflection) * n..][k + 1..n];
-            v[0] = 1.0;
-            v[1..].copy_from_slice(tail);
+            let v = &mut panel.columns[(start + reflection) * rows..][..n];
+            v[line_of(k + 1)..=k].fill(0.0);
+            v[k + 1] = 1.0;
+            v[k + 2..].copy_from_slice(tail);
         }
     }
 }
 
 /// From the products of all parts to the column of W that belongs to the reflection of column k:
-/// w = p − (pᵀ v / 2τ) v with p = (A − V Wᵀ − W Vᵀ) v / τ.
-fn complete(matrix: &Divided<'_>, first: usize, k: usize, inverse: f64, w: &mut [f64]) {
-    let (n, width, reflection) = (matrix.size, matrix.width, k - first);
+/// w = p − (pᵀ v / 2τ) v with p = (A − V Wᵀ − W Vᵀ) v / τ. In the line of its first row it has something else above.
+fn complete(matrix: &Divided, first: usize, k: usize, inverse: f64, products: &mut [f64]) {
+    let (rows, width, reflection) = (matrix.rows, matrix.width, k - first);
     let mut panel = matrix.panel_mut();
-    w.fill(0.0);
-    let mut products = [[0.0; WIDEST]; 2];
+    let line = line_of(k + 1);
+    let p = &mut products[line..];
+    p.fill(0.0);
+    let mut of_panel = [[0.0; WIDEST]; 2];
     for part in 0..matrix.parts.len() {
         let part = matrix.part(part);
-        w.iter_mut().zip(&part.sums[k + 1..]).for_each(|(w, s)| *w += s);
-        for (sums, dots) in products.iter_mut().zip(&part.dots) {
+        p.iter_mut().zip(&part.sums[line..]).for_each(|(p, sum)| *p += sum);
+        for (sums, dots) in of_panel.iter_mut().zip(&part.dots) {
             // The columns beyond are those of earlier panels.
             sums[..reflection].iter_mut().zip(dots).for_each(|(sum, dot)| *sum -= dot);
         }
     }
-    let count = reflection.next_multiple_of(STEP);
-    add_combination(&panel.columns[k + 1..], n, &products[1][..count], w);
-    add_combination(&panel.columns[width * n + k + 1..], n, &products[0][..count], w);
-    let (v, rest) = panel.columns.split_at_mut(width * n);
-    let v = &v[reflection * n..][k + 1..n];
-    let out = &mut rest[reflection * n..][k + 1..n];
-    let dot = kernels::dot(w, v);
-    let along = 0.5 * dot * inverse * inverse;
-    for ((out, w), v) in out.iter_mut().zip(w).zip(v) {
-        *out = *w * inverse - along * v;
+    let count = reflection.next_multiple_of(LINE);
+    let [of_v, of_w] = &of_panel;
+    for (start, factors) in [(0, &of_w[..count]), (width, &of_v[..count])] {
+        let columns = &panel.columns[start * rows + line..];
+        kernels::run(AddCombination { columns, stride: rows, factors, sum: p });
     }
+    let (v, w) = panel.columns.split_at_mut(width * rows);
+    let [v, w] = [v, w].map(|columns| &mut columns[reflection * rows..][line..rows]);
+    kernels::run(Complete { p, v, inverse, w });
 }
 
 /// How many reflections of so many are applied at once.
@@ -147,10 +158,11 @@ fn block_width(count: usize) -> usize {
     if count > 0 { recommended_block_size::<f64>(count, count) } else { 1 }
 }
 
-/// The columns, as long as a matrix of so many rows, of the factors with which reflections are applied, and of what a panel
-/// holds.
+/// The columns, as long as a matrix of so many rows, of the factors with which reflections are applied, and of what a
+/// reduction holds: a panel, and the lower triangle.
 pub(super) fn widths(n: usize) -> (usize, usize) {
-    (block_width(n.saturating_sub(1)), 3 * if n < ONE_PART { NARROW } else { WIDEST })
+    let panel = if n < ONE_PART { NARROW } else { WIDEST };
+    (block_width(n.saturating_sub(1)), 3 * panel + (n + panel) / 2)
 }
 
 /// The triangular factors with which several reflections are applied at once, side by side.

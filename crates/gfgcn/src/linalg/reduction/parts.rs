@@ -1,14 +1,15 @@
 //! A matrix divided among the threads that reduce it.
 //!
-//! Only the lower triangle counts. It is divided into block columns as wide as a panel, and a part keeps its columns
-//! from beginning to end, in the cache of one core if all goes well. Each part adds up the product of its own columns;
-//! the sums are added in the order of the parts. So it does not matter which thread does a part.
+//! Only the lower triangle counts. It is copied into block columns as wide as a panel, whose rows begin at cache lines, and
+//! a part keeps its columns from beginning to end, in the cache of one core if all goes well. Each part adds up the
+//! product of its own columns; the sums are added in the order of the parts. So it does not matter which thread does
+//! a part.
 
 use super::WIDEST;
-use super::kernels::{STEP, add_symmetric_product, dots};
+use super::kernels::{self, AddSymmetricProduct, LINE, Products};
+use crate::pages::Lines;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use std::array;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 
@@ -16,18 +17,20 @@ use std::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 const UNPOISONED: &str = "no part has panicked";
 
 /// The matrix in its parts, and the current panel.
-pub(super) struct Divided<'a> {
+pub(super) struct Divided {
     pub(super) size: usize,
+    /// Rows of whole lines: those beyond the size are zero.
+    pub(super) rows: usize,
     /// Columns of a block, and reflections of a panel.
     pub(super) width: usize,
-    pub(super) parts: Vec<Mutex<Part<'a>>>,
+    pub(super) parts: Vec<Mutex<Part>>,
     panel: RwLock<Panel>,
 }
 
 /// The reflections that the columns to the right have not seen yet: the matrix is A − V Wᵀ − W Vᵀ.
 pub(super) struct Panel {
     /// V, W and V again, by columns: side by side the first two and the last two are the factors of the update.
-    pub(super) columns: Vec<f64>,
+    pub(super) columns: Lines<f64>,
     pub(super) round: Round,
 }
 
@@ -41,36 +44,57 @@ pub(super) enum Round {
 }
 
 /// Some of the block columns, and room for what they contribute to a product.
-pub(super) struct Part<'a> {
-    blocks: Vec<Block<'a>>,
-    pub(super) sums: Vec<f64>,
+pub(super) struct Part {
+    blocks: Vec<Block>,
+    pub(super) sums: Lines<f64>,
     /// Products of the columns of V and of W with the vector.
     pub(super) dots: [[f64; WIDEST]; 2],
 }
 
-/// Neighbouring columns, all rows of them.
-struct Block<'a> {
+/// Neighbouring columns from the first one's diagonal down, whole lines of them: those beyond the matrix are zero.
+struct Block {
     first: usize,
-    entries: &'a mut [f64],
+    entries: Lines<f64>,
 }
 
-impl<'a> Divided<'a> {
-    pub(super) fn new(size: usize, matrix: &'a mut [f64], width: usize, parts: usize) -> Self {
-        let part = || Part { blocks: vec![], sums: vec![0.0; size], dots: [[0.0; WIDEST]; 2] };
-        let mut divided: Vec<Part<'a>> = (0..parts).map(|_| part()).collect();
-        for (block, entries) in matrix.chunks_mut((width * size).max(1)).enumerate() {
-            divided[owner(block, parts)].blocks.push(Block { first: block * width, entries });
+impl Divided {
+    /// Copies a symmetric matrix, by columns.
+    pub(super) fn new(size: usize, matrix: &[f64], width: usize, parts: usize) -> Self {
+        let rows = size.next_multiple_of(LINE);
+        let part = || Part { blocks: vec![], sums: Lines::zeros(rows), dots: [[0.0; WIDEST]; 2] };
+        let mut divided: Vec<Part> = (0..parts).map(|_| part()).collect();
+        for (block, columns) in matrix.chunks((width * size).max(1)).enumerate() {
+            let first = block * width;
+            let mut entries = Lines::zeros(width.min(rows - first) * (rows - first));
+            for (copy, column) in entries.chunks_mut(rows - first).zip(columns.chunks(size)) {
+                copy[..size - first].copy_from_slice(&column[first..]);
+            }
+            divided[owner(block, parts)].blocks.push(Block { first, entries });
         }
-        let columns = vec![0.0; 3 * width * size];
+        let columns = Lines::zeros(3 * width * rows);
         let panel = RwLock::new(Panel { columns, round: Round::Update { first: 0, end: 0 } });
-        Divided { size, width, parts: divided.into_iter().map(Mutex::new).collect(), panel }
+        Divided { size, rows, width, parts: divided.into_iter().map(Mutex::new).collect(), panel }
+    }
+
+    /// Copies the lower triangle back.
+    pub(super) fn write_to(self, matrix: &mut [f64]) {
+        for part in self.parts {
+            for Block { first, entries } in part.into_inner().expect(UNPOISONED).blocks {
+                let columns = matrix[first * self.size..].chunks_mut(self.size);
+                for (k, (copy, column)) in
+                    entries.chunks(self.rows - first).zip(columns).enumerate()
+                {
+                    column[first + k..].copy_from_slice(&copy[k..self.size - first]);
+                }
+            }
+        }
     }
 
     pub(super) fn panel_mut(&self) -> RwLockWriteGuard<'_, Panel> {
         self.panel.write().expect(UNPOISONED)
     }
 
-    pub(super) fn part(&self, part: usize) -> MutexGuard<'_, Part<'a>> {
+    pub(super) fn part(&self, part: usize) -> MutexGuard<'_, Part> {
         self.parts[part].lock().expect(UNPOISONED)
     }
 
@@ -85,9 +109,9 @@ impl<'a> Divided<'a> {
         let mut mine = self.part(part);
         match panel.round {
             Round::Multiply { column, reflection } => {
-                let v = &panel.columns[reflection * self.size..][..self.size];
-                mine.multiply(column + 1, v);
-                let rows = share(column + 1..self.size, part, self.parts.len());
+                let v = &panel.columns[reflection * self.rows..][..self.rows];
+                mine.multiply(column + 1, self.width, v);
+                let rows = share(line_of(column + 1)..self.rows, part, self.parts.len());
                 mine.multiply_panel(&panel, self.width, reflection, &v[rows.clone()], rows.start);
             }
             Round::Update { first, end } => mine.update(&panel, self.width, first..end),
@@ -99,36 +123,39 @@ impl Panel {
     /// Minus row k of the columns from `start` on, as far as there are reflections; zeros beyond.
     pub(super) fn minus_row(
         &self,
-        size: usize,
+        rows: usize,
         start: usize,
         k: usize,
         reflections: usize,
     ) -> [f64; WIDEST] {
-        array::from_fn(
-            |r| {
-                if r < reflections { -self.columns[(start + r) * size + k] } else { 0.0 }
-            },
-        )
+        let mut row = [0.0; WIDEST];
+        for (r, entry) in row[..reflections].iter_mut().enumerate() {
+            *entry = -self.columns[(start + r) * rows + k];
+        }
+        row
     }
 }
 
-impl Part<'_> {
+impl Part {
     /// The entries of the block that begins with this column.
     pub(super) fn block_mut(&mut self, first: usize) -> &mut [f64] {
         let block = self.blocks.iter_mut().find(|block| block.first == first);
-        block.expect("the part owns the block").entries
+        &mut block.expect("the part owns the block").entries
     }
 
-    /// What the part's columns from `first` on contribute to the product of the matrix with v.
-    fn multiply(&mut self, first: usize, v: &[f64]) {
-        let n = v.len();
-        self.sums[first..].fill(0.0);
-        for block in &self.blocks {
-            let end = block.first + block.entries.len() / n;
-            let j = block.first.max(first);
-            if j < end {
-                let columns = &block.entries[(j - block.first) * n + j..];
-                add_symmetric_product(columns, n, end - j, &v[j..], &mut self.sums[j..]);
+    /// What the part's columns from `first` on contribute to the product of the matrix with v, which is zero before.
+    fn multiply(&mut self, first: usize, width: usize, v: &[f64]) {
+        self.sums[line_of(first)..].fill(0.0);
+        for Block { first: start, entries } in &self.blocks {
+            let (start, rows) = (*start, v.len() - start);
+            if first < start + width {
+                kernels::run(AddSymmetricProduct {
+                    columns: entries,
+                    stride: rows,
+                    first: first.saturating_sub(start),
+                    x: &v[start..],
+                    sums: &mut self.sums[start..],
+                });
             }
         }
     }
@@ -142,28 +169,29 @@ impl Part<'_> {
         v: &[f64],
         first_row: usize,
     ) {
-        let n = self.sums.len();
-        let count = reflections.next_multiple_of(STEP);
+        let rows = self.sums.len();
+        let count = reflections.next_multiple_of(LINE);
         for (start, out) in [0, width].into_iter().zip(&mut self.dots) {
-            dots(&panel.columns[start * n + first_row..], n, v, &mut out[..count]);
+            let columns = &panel.columns[start * rows + first_row..];
+            kernels::run(Products { columns, stride: rows, x: v, out: &mut out[..count] });
         }
     }
 
-    /// Subtracts V Wᵀ + W Vᵀ from the part's blocks among some columns; above the diagonal, where nothing counts,
-    /// within the squares that it runs through.
+    /// Subtracts V Wᵀ + W Vᵀ from the part's blocks among some columns; above the diagonal within the squares that it
+    /// runs through.
     fn update(&mut self, panel: &Panel, width: usize, columns: Range<usize>) {
-        let n = self.sums.len();
-        let factor = |start: usize, rows: Range<usize>| {
-            let side_by_side = &panel.columns[start * n..][..2 * width * n];
-            MatRef::from_column_major_slice(side_by_side, n, 2 * width).get(rows, ..)
+        let rows = self.sums.len();
+        let factor = |start: usize, some: Range<usize>| {
+            let side_by_side = &panel.columns[start * rows..][..2 * width * rows];
+            MatRef::from_column_major_slice(side_by_side, rows, 2 * width).get(some, ..)
         };
         for block in self.blocks.iter_mut().filter(|block| columns.contains(&block.first)) {
-            let (first, count) = (block.first, block.entries.len() / n);
-            let block = MatMut::from_column_major_slice_mut(block.entries, n, count);
+            let (first, below) = (block.first, rows - block.first);
+            let count = block.entries.len() / below;
             matmul(
-                block.get_mut(first.., ..),
+                MatMut::from_column_major_slice_mut(&mut block.entries, below, count),
                 Accum::Add,
-                factor(0, first..n),
+                factor(0, first..rows),
                 factor(width, first..first + count).transpose(),
                 -1.0,
                 Par::Seq,
@@ -172,14 +200,19 @@ impl Part<'_> {
     }
 }
 
+/// The first row of the line that a row is in.
+pub(super) fn line_of(row: usize) -> usize {
+    row / LINE * LINE
+}
+
 /// The part that a block belongs to: dealt out to and fro, so that the long columns at the left are shared equally.
 fn owner(block: usize, parts: usize) -> usize {
     let turn = block % (2 * parts);
     if turn < parts { turn } else { 2 * parts - 1 - turn }
 }
 
-/// The share of some rows that falls to a part.
+/// The share of some rows, in whole lines, that falls to a part.
 fn share(rows: Range<usize>, part: usize, parts: usize) -> Range<usize> {
-    let at = |part: usize| rows.start + rows.len() * part / parts;
+    let at = |part: usize| rows.start + line_of(rows.len() * part / parts);
     at(part)..at(part + 1)
 }
