@@ -21,8 +21,7 @@ pub(crate) use products::multiply_some_rows;
 pub use products::{
     gram_of_columns, gram_of_rows, multiply, multiply_by_transposed, multiply_transposed,
 };
-pub(crate) use shifted::LANES as FORMS_AT_ONCE;
-pub use shifted::ShiftedFactors;
+pub use shifted::{FORMS_AT_ONCE, ShiftedFactors};
 pub use tridiagonal::Tridiagonal;
 pub(crate) use workspace::threads as threads_with_workspace;
 

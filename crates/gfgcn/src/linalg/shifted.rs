@@ -1,11 +1,13 @@
-//! A tridiagonal matrix with several shifts, T + ξI, factorised and solved side by side: one shift alone would wait for the
-//! last step of its recurrences, and never fill a vector.
+//! A tridiagonal matrix with several shifts, T + ξI, factorised and solved side by side: each step of one shift
+//! alone would wait for the previous one, and never fill a vector.
 
 use crate::matrix::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Vectors whose quadratic forms are computed at once.
-pub(crate) const LANES: usize = 8;
+pub const FORMS_AT_ONCE: usize = 8;
+
+const LANES: usize = FORMS_AT_ONCE;
 
 /// The factorisations T + ξI = L D Lᵀ of several ξ.
 #[derive(Clone, Debug)]
@@ -44,8 +46,12 @@ impl ShiftedFactors {
     }
 
     /// (T + ξI)⁻¹ B of every shift, side by side in the order of the shifts.
+    ///
+    /// # Panics
+    /// If the columns of B are not as long as the matrix.
     pub fn solve(&self, b: &Matrix<f64>) -> Matrix<f64> {
         let (n, columns, shifts) = (b.rows(), b.cols(), self.failed.len());
+        assert_eq!(n * shifts, self.lower.len(), "columns as long as the matrix");
         let width = shifts * columns;
         let mut x = Matrix::zeros(n, width);
         if n * width == 0 {
@@ -59,7 +65,7 @@ impl ShiftedFactors {
     /// one after the other.
     ///
     /// # Panics
-    /// If the vectors are not as long as the matrix, or `forms` not as the shifts.
+    /// If the vectors are not as long as the matrix, or there are not as many `forms` as shifts.
     pub fn quadratic_forms(&self, vectors: &[[f64; LANES]], forms: &mut [[f64; LANES]]) {
         let shifts = self.failed.len();
         assert_eq!(forms.len(), shifts, "one form per shift and vector");
@@ -176,7 +182,7 @@ struct Forms<'a> {
 impl WithSimd for Forms<'_> {
     type Output = ();
 
-    /// As many shifts at once as the registers hold: a step of one alone would wait for the last one.
+    /// As many shifts at once as the registers hold: a step of one alone would wait for the previous one.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match S::F64_LANES {
@@ -189,7 +195,7 @@ impl WithSimd for Forms<'_> {
 }
 
 impl Forms<'_> {
-    /// Those of so many shifts at once, where all vectors together are so many of the processor's.
+    /// `SHIFTS` shifts at a time; a row of all vectors is `VECTORS` of the processor's vectors.
     #[inline(always)]
     fn in_turn<S: Simd, const VECTORS: usize, const SHIFTS: usize>(self, simd: S) {
         let Forms { factors, vectors, forms } = self;
@@ -218,8 +224,9 @@ impl ShiftedFactors {
         first: usize,
     ) -> [[S::f64s; VECTORS]; SHIFTS] {
         let shifts = self.failed.len();
-        let lower = self.lower[first..].chunks(shifts);
-        let inverse = self.inverse_pivots[first..].chunks(shifts);
+        // A matrix of no rows has no factors.
+        let lower = self.lower.get(first..).unwrap_or_default().chunks(shifts);
+        let inverse = self.inverse_pivots.get(first..).unwrap_or_default().chunks(shifts);
         let mut sums = [[simd.splat_f64s(0.0); VECTORS]; SHIFTS];
         let mut u = sums;
         for ((z, lower), inverse) in vectors.iter().zip(lower).zip(inverse) {
@@ -316,9 +323,50 @@ mod tests {
     }
 
     #[test]
+    fn a_failed_shift_is_zero_however_fast_its_recurrences_grow() {
+        let failed = ShiftedFactors::new(&[-1.0; 110], &[1e3; 109], &[0.0]);
+        assert_eq!(failed.failed(), [Some(0)]);
+        let x = failed.solve(&Matrix::from_fn(110, 2, |_, _| 1.0));
+        assert!(x.as_slice().iter().all(|&x| x == 0.0));
+        let mut forms = [[f64::NAN; LANES]];
+        failed.quadratic_forms(&[[1.0; LANES]; 110], &mut forms);
+        assert_eq!(forms, [[0.0; LANES]]);
+    }
+
+    /// Vectors of every width that this processor has, and none.
+    #[test]
+    fn every_width_of_vectors_finds_the_same_forms() {
+        let shifts = [10.0, 2.5, 1.8, 100.0, 3.0, 7.0, 2.0];
+        let factors = ShiftedFactors::new(&DIAGONAL, &OFF_DIAGONAL, &shifts);
+        let vectors: Vec<[f64; LANES]> =
+            (0..5).map(|k| std::array::from_fn(|l| (k * 8 + l) as f64 * 0.37 - 4.0)).collect();
+        let mut wanted = [[0.0; LANES]; 7];
+        Forms { factors: &factors, vectors: &vectors, forms: &mut wanted }.with_simd(pulp::Scalar);
+        let mut forms = [[0.0; LANES]; 7];
+        factors.quadratic_forms(&vectors, &mut forms);
+        let close = |forms: &[[f64; LANES]; 7]| {
+            let pairs = forms.as_flattened().iter().zip(wanted.as_flattened());
+            pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12 * b.abs())
+        };
+        assert!(close(&forms));
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            let mut forms = [[0.0; LANES]; 7];
+            Simd::vectorize(
+                simd,
+                Forms { factors: &factors, vectors: &vectors, forms: &mut forms },
+            );
+            assert!(close(&forms));
+        }
+    }
+
+    #[test]
     fn nothing_is_solved_for_nothing() {
-        let empty = ShiftedFactors::new(&[], &[], &[1.0]);
-        assert_eq!(empty.solve(&Matrix::zeros(0, 3)).cols(), 3);
+        let empty = ShiftedFactors::new(&[], &[], &[1.0; 7]);
+        assert_eq!(empty.solve(&Matrix::zeros(0, 3)).cols(), 21);
+        let mut forms = [[f64::NAN; LANES]; 7];
+        empty.quadratic_forms(&[], &mut forms);
+        assert_eq!(forms, [[0.0; LANES]; 7]);
         let none = ShiftedFactors::new(&DIAGONAL, &OFF_DIAGONAL, &[]);
         assert_eq!(none.solve(&Matrix::zeros(5, 3)).cols(), 0);
         none.quadratic_forms(&[[0.0; LANES]; 5], &mut []);

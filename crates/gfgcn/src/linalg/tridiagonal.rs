@@ -103,6 +103,18 @@ impl Tridiagonal {
         self.rotate(view_mut(rows).transpose_mut(), Direction::Forward, Columns::Any, context)
     }
 
+    /// Replaces each column c by Qᵀ c, so that B becomes Qᵀ B.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    ///
+    /// # Panics
+    /// If the columns are not as long as the matrix.
+    pub fn rotate_columns(&self, b: &mut Matrix<f64>, context: &Context) -> Result<()> {
+        assert_eq!(self.size(), b.rows(), "the columns to rotate have the size of the matrix");
+        self.rotate(view_mut(b), Direction::Forward, Columns::Any, context)
+    }
+
     /// Q, in two thirds of the work of rotating the rows of the identity.
     ///
     /// # Errors
@@ -218,7 +230,7 @@ impl Tridiagonal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::shifted::LANES;
+    use crate::linalg::FORMS_AT_ONCE as LANES;
     use crate::linalg::{gram_of_rows, multiply};
     use std::array;
 
@@ -237,6 +249,10 @@ mod tests {
             let mut rows = Matrix::from_fn(2, n, |i, j| b[(j, i)]);
             t.rotate_rows(&mut rows, &context).unwrap();
             let rhs = Matrix::from_fn(n, 2, |i, j| rows[(j, i)]);
+            let mut columns = b.clone();
+            t.rotate_columns(&mut columns, &context).unwrap();
+            let pairs = columns.as_slice().iter().zip(rhs.as_slice());
+            assert!(pairs.into_iter().all(|(found, wanted)| (found - wanted).abs() < 1e-12));
             let mut identity = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
             t.rotate_rows(&mut identity, &context).unwrap();
             let basis = t.basis(&context).unwrap();

@@ -25,7 +25,7 @@ impl Fits<'_> {
     /// The nodes that these are of.
     pub(super) fn nodes(&self) -> Range<usize> {
         match self {
-            Fits::Here { reduced, .. } => 0..reduced.rows.rows(),
+            Fits::Here { reduced, .. } => 0..reduced.rotated().rows(),
             Fits::Fetched { block, .. } => block.clone(),
         }
     }
@@ -33,7 +33,8 @@ impl Fits<'_> {
     pub(super) fn of(&self, nodes: Range<usize>, context: &Context) -> Result<FitsOf<'_>> {
         Ok(match self {
             Fits::Here { reduced, factors, solutions } => {
-                let fitted = multiply_some_rows(&reduced.rows, nodes.clone(), solutions, context)?;
+                let fitted =
+                    multiply_some_rows(reduced.rotated(), nodes.clone(), solutions, context)?;
                 FitsOf::Here { fitted, forms: reduced.quadratic_forms(factors, nodes) }
             }
             Fits::Fetched { parts, block } => {

@@ -66,7 +66,7 @@ pub(super) struct LeftOutNode<'a> {
     targets: &'a [f64],
     /// What V_i comes near, of the problem that is solved.
     aims: Vec<f64>,
-    /// What its leverage has not reached.
+    /// What q_i is subtracted from: 1, less the leverage of the mean; 0 in the dual form.
     room: f64,
     /// s_i.
     root: f64,

@@ -120,10 +120,23 @@ impl Ridge {
         let solved = (size + if self.is_primal(sizes) { 0 } else { train }) * targets;
         let finished = solved + self.predictor(sizes) + self.calibrating(sizes, asked);
         let after = weighted.max(self.judging(sizes, asked)).max(left_out + finished);
-        // F is there while S is reduced; a basis of the nodes is made from what comes of it.
-        let beside = if self.is_primal(sizes) { rows } else { 0 };
+        if !self.leaves_out(asked) {
+            // F goes before S is reduced. With an intercept, the dual S is written in a basis of its own.
+            let basis = if !self.is_primal(sizes) && self.intercept { rows } else { 0 };
+            let posed = weighted + if self.is_primal(sizes) { rows } else { basis };
+            let reduced = basis + reducing.max(reflections + after);
+            return size * size + right_side + posed.max(reduced);
+        }
+        // F is there while S is reduced, or the basis that S is written in with an intercept; other rows are made of what
+        // comes of it.
+        let beside = if self.is_primal(sizes) || self.intercept { rows } else { 0 };
         let reduced = reflections + rows + rotating.max(right_side + after);
         size * size + reduced.max(beside + reducing)
+    }
+
+    /// Whether anything is made of left-out predictions.
+    fn leaves_out(&self, asked: Asked) -> bool {
+        !self.uses_validation() || asked.calibrates || asked.path
     }
 
     /// Solutions and scores at every λ.
@@ -151,8 +164,9 @@ impl Ridge {
                         (validation * train, validation * columns + copies)
                     }
                 };
-                // B of all λ becomes coefficients, and these become scores.
-                let scored = (size + size.max(validation)) * penalties * targets;
+                // B of all λ becomes coefficients, by way of another basis or not, and these become scores.
+                let ways = if self.is_primal(sizes) || !self.intercept { 1 } else { 2 };
+                let scored = (ways * size + size.max(validation)) * penalties * targets;
                 inputs + computed.max(scored)
             }
         };

@@ -107,13 +107,19 @@ impl Ridge {
         system
             + match self.selection {
                 Selection::Fixed(_) => p * p * p / 3.0 + 2.0 * p * p * t,
-                _ => {
+                // Solutions of all λ, and the scores of about as many nodes.
+                Selection::Validation => {
+                    let inputs = if p < n { 0.0 } else { 2.0 * n * n * d };
+                    4.0 / 3.0 * p * p * p + inputs + PENALTIES as f64 * 2.0 * t * p * (p + n)
+                }
+                Selection::LeaveOneOut => {
                     // The basis of a dual problem costs less than rotating rows into it.
-                    let rotated = match self.kernel.is_linear() && d < n || self.intercept {
+                    let rotated = match p < n || self.intercept {
                         true => 2.0 * n * p * p,
                         false => 4.0 / 3.0 * p * p * p,
                     };
-                    4.0 / 3.0 * p * p * p + rotated + PENALTIES as f64 * n * p * (2.0 * t + 4.0)
+                    let left_out = PENALTIES as f64 * n * p * (2.0 * t + 4.0);
+                    4.0 / 3.0 * p * p * p + rotated + left_out
                 }
             }
     }

@@ -26,13 +26,13 @@ use super::features_overflow;
 use super::fits::Fits;
 use super::left_out::{Form, LeftOut, zeros_of};
 use super::on_device::{self, Begun, OnDevice};
-use super::reduced::{Reduced, too_small};
+use super::reduced::{Reduced, Rows, too_small};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
 use crate::device::{Device, Judged};
 use crate::driver::Filtered;
 use crate::error::Result;
-use crate::linalg::{ShiftedFactors, Tridiagonal, gram_of_columns, multiply, multiply_transposed};
+use crate::linalg::{ShiftedFactors, Tridiagonal, gram_of_columns, multiply_transposed};
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 
@@ -51,6 +51,15 @@ pub struct RidgePath {
     scale: f64,
     intercept: Option<Means>,
     weights: Option<Scaling>,
+}
+
+/// What is asked of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Solutions, for any λ.
+    Solutions,
+    /// Left-out predictions as well.
+    LeftOut,
 }
 
 /// What serves every λ.
@@ -77,32 +86,6 @@ pub struct Solution {
     pub coefficients: Matrix<f64>,
     /// One per target; zeros without an intercept.
     pub intercept: Vec<f64>,
-}
-
-/// A factorised system before it has targets.
-struct System {
-    form: Form,
-    reduced: Tridiagonal,
-    rows: Matrix<f64>,
-    weights: Option<Scaling>,
-}
-
-impl System {
-    fn with_targets(
-        self,
-        targets: Matrix<f64>,
-        scale: f64,
-        intercept: Option<Means>,
-        context: &Context,
-    ) -> Result<RidgePath> {
-        let System { form, reduced, rows, weights } = self;
-        let right_side = match weights.as_ref() {
-            None => multiply_transposed(&rows, &targets, context)?,
-            weights => multiply_transposed(&rows, &scaled_rows(targets.clone(), weights), context)?,
-        };
-        let reduced = Factored::Here(Reduced { system: reduced, rows, right_side });
-        Ok(RidgePath::new(form, reduced, targets, scale, intercept, weights))
-    }
 }
 
 /// Whether a system of so many rows, solved for all penalties, is worth sending to a device that is at hand.
@@ -171,6 +154,17 @@ impl RidgePath {
     /// # Errors
     /// Weights that are not positive and finite, or that the work is cancelled.
     pub fn primal(
+        features: Matrix<f64>,
+        targets: Matrix<f64>,
+        weights: Option<&[f64]>,
+        intercept: bool,
+        context: &Context,
+    ) -> Result<Self> {
+        RidgePath::primal_for(Purpose::LeftOut, features, targets, weights, intercept, context)
+    }
+
+    pub(super) fn primal_for(
+        purpose: Purpose,
         mut features: Matrix<f64>,
         targets: Matrix<f64>,
         weights: Option<&[f64]>,
@@ -195,10 +189,22 @@ impl RidgePath {
         }
         let gram = gram_of_columns(&features, context)?;
         let scale = trace(&gram) / n as f64;
-        let reduced = Tridiagonal::reduce(gram, context)?;
-        reduced.rotate_rows(&mut features, context)?;
-        let system = System { form: Form::Primal, reduced, rows: features, weights };
-        system.with_targets(targets, scale, means, context)
+        let scaled = || scaled_rows(targets.clone(), weights.as_ref());
+        let reduced = match purpose {
+            Purpose::Solutions => {
+                let right_side = multiply_transposed(&features, &scaled(), context)?;
+                drop(features);
+                Reduced::for_solutions(gram, right_side, None, context)?
+            }
+            Purpose::LeftOut => {
+                let system = Tridiagonal::reduce(gram, context)?;
+                system.rotate_rows(&mut features, context)?;
+                let right_side = multiply_transposed(&features, &scaled(), context)?;
+                Reduced { system, rows: Rows::Rotated(features), right_side }
+            }
+        };
+        let factored = Factored::Here(reduced);
+        Ok(RidgePath::new(Form::Primal, factored, targets, scale, means, weights))
     }
 
     /// α = (M + ξ diag(w)⁻¹)⁻¹ Y for any kernel matrix M of the training nodes; `weights` are w, as in
@@ -207,6 +213,17 @@ impl RidgePath {
     /// # Errors
     /// Weights that are not positive and finite, or that the work is cancelled.
     pub fn dual(
+        gram: Matrix<f64>,
+        targets: Matrix<f64>,
+        weights: Option<&[f64]>,
+        intercept: bool,
+        context: &Context,
+    ) -> Result<Self> {
+        RidgePath::dual_for(Purpose::LeftOut, gram, targets, weights, intercept, context)
+    }
+
+    pub(super) fn dual_for(
+        purpose: Purpose,
         mut gram: Matrix<f64>,
         targets: Matrix<f64>,
         weights: Option<&[f64]>,
@@ -228,25 +245,39 @@ impl RidgePath {
                 OnDevice::dual(device.as_ref(), &gram, &targets, scaling, intercept, context)?;
             return Ok(RidgePath::on_device(begun, targets, None, weights));
         }
-        let (system, reflected) = if intercept {
+        let (symmetric, basis) = if intercept {
             let constants = || vec![(n as f64).sqrt().recip(); n];
-            let (system, rows) =
+            let (symmetric, basis) =
                 without(gram, weights.as_ref().map_or_else(constants, Scaling::direction));
-            (system, Some(rows))
+            (symmetric, Some(basis))
         } else {
             (gram, None)
         };
-        let scale = trace(&system) / n as f64;
-        let reduced = Tridiagonal::reduce(system, context)?;
-        let rows = match reflected {
-            Some(mut rows) => {
-                reduced.rotate_rows(&mut rows, context)?;
-                rows
+        let scale = trace(&symmetric) / n as f64;
+        let scaled = || scaled_rows(targets.clone(), weights.as_ref());
+        let reduced = match purpose {
+            Purpose::Solutions => {
+                let right_side = match &basis {
+                    Some(basis) => multiply_transposed(basis, &scaled(), context)?,
+                    None => scaled(),
+                };
+                Reduced::for_solutions(symmetric, right_side, basis, context)?
             }
-            None => reduced.basis(context)?,
+            Purpose::LeftOut => {
+                let system = Tridiagonal::reduce(symmetric, context)?;
+                let rows = match basis {
+                    Some(mut rows) => {
+                        system.rotate_rows(&mut rows, context)?;
+                        rows
+                    }
+                    None => system.basis(context)?,
+                };
+                let right_side = multiply_transposed(&rows, &scaled(), context)?;
+                Reduced { system, rows: Rows::Rotated(rows), right_side }
+            }
         };
-        let system = System { form: Form::Dual, reduced, rows, weights };
-        system.with_targets(targets, scale, means, context)
+        let factored = Factored::Here(reduced);
+        Ok(RidgePath::new(Form::Dual, factored, targets, scale, means, weights))
     }
 
     /// The mean of M's diagonal (centred with an intercept): the unit in which penalties are
@@ -355,7 +386,7 @@ impl RidgePath {
         let coefficients = match self.form {
             Form::Primal => reduced.system.rotate_back(rotated, context)?,
             Form::Dual => {
-                let scaled = multiply(&reduced.rows, rotated, context)?;
+                let scaled = reduced.at_nodes(rotated, context)?;
                 scaled_rows(scaled, self.weights.as_ref())
             }
         };
@@ -385,6 +416,9 @@ impl RidgePath {
     ///
     /// # Errors
     /// If the work is cancelled.
+    ///
+    /// # Panics
+    /// If the path is one [for solutions](super::Problem::path_for_solutions) alone.
     pub fn leave_one_out<S: Default + Clone + Send>(
         &self,
         penalties: &[f64],
@@ -495,6 +529,9 @@ impl RidgePath {
     ///
     /// # Errors
     /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) when ξ is too small for double precision, or that the work is cancelled.
+    ///
+    /// # Panics
+    /// If the path is one [for solutions](super::Problem::path_for_solutions) alone.
     pub fn left_out(&self, xi: f64, context: &Context) -> Result<Matrix<f64>> {
         let (t, formula) = (self.targets.cols(), self.formula());
         let mut scores = Matrix::zeros(self.targets.rows(), t);

@@ -1,7 +1,7 @@
 //! One ridge problem: solved for one λ by a Cholesky factorisation, or turned into a path.
 
 use super::left_out::{Form, LeftOut, zeros_of};
-use super::path::{RidgePath, Solution};
+use super::path::{Purpose, RidgePath, Solution};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -39,11 +39,38 @@ impl Problem {
         intercept: bool,
         context: &Context,
     ) -> Result<RidgePath> {
+        self.path_for(Purpose::LeftOut, targets, weights, intercept, context)
+    }
+
+    /// As [`Problem::path`], at about half of the work, for solutions alone: such a path makes no left-out predictions.
+    ///
+    /// # Errors
+    /// As [`Problem::path`].
+    pub fn path_for_solutions(
+        self,
+        targets: Matrix<f64>,
+        weights: Option<&[f64]>,
+        intercept: bool,
+        context: &Context,
+    ) -> Result<RidgePath> {
+        self.path_for(Purpose::Solutions, targets, weights, intercept, context)
+    }
+
+    fn path_for(
+        self,
+        purpose: Purpose,
+        targets: Matrix<f64>,
+        weights: Option<&[f64]>,
+        intercept: bool,
+        context: &Context,
+    ) -> Result<RidgePath> {
         match self {
             Problem::Primal(features) => {
-                RidgePath::primal(features, targets, weights, intercept, context)
+                RidgePath::primal_for(purpose, features, targets, weights, intercept, context)
             }
-            Problem::Dual(gram) => RidgePath::dual(gram, targets, weights, intercept, context),
+            Problem::Dual(gram) => {
+                RidgePath::dual_for(purpose, gram, targets, weights, intercept, context)
+            }
         }
     }
 
@@ -275,7 +302,13 @@ mod tests {
             for (problem, path) in [(primal(), primal()), (dual(), dual())] {
                 let (solution, left_out) =
                     problem.solve_left_out(&targets, weights, intercept, xi, &context).unwrap();
+                let alone = path.clone();
                 let path = path.path(targets.clone(), weights, intercept, &context).unwrap();
+                let alone = alone
+                    .path_for_solutions(targets.clone(), weights, intercept, &context)
+                    .unwrap();
+                let solved = alone.solve(xi, &context).unwrap();
+                assert!(close(&solution.coefficients, &solved.coefficients));
                 let by_path = path.left_out(xi, &context).unwrap();
                 assert!(close(&left_out, &by_path), "{columns} columns: the path");
                 let solved = path.solve(xi, &context).unwrap();

@@ -1,7 +1,8 @@
 //! A ridge system in tridiagonal form, as `path.rs` has it.
 
-use crate::error::Error;
-use crate::linalg::{FORMS_AT_ONCE, ShiftedFactors, Tridiagonal};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::linalg::{FORMS_AT_ONCE, ShiftedFactors, Tridiagonal, multiply};
 use crate::matrix::Matrix;
 use std::ops::Range;
 
@@ -9,13 +10,56 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(super) struct Reduced {
     pub(super) system: Tridiagonal,
-    /// Z, one row per training node.
-    pub(super) rows: Matrix<f64>,
+    pub(super) rows: Rows,
     /// Zᵀ Y.
     pub(super) right_side: Matrix<f64>,
 }
 
+/// The rows of the training nodes, which left-out predictions are made of.
+#[derive(Clone, Debug)]
+pub(super) enum Rows {
+    /// Z, one row per training node.
+    Rotated(Matrix<f64>),
+    /// Only solutions are asked for, and nothing is rotated but these. S is written in the basis of the nodes or features
+    /// themselves, or in that of these columns.
+    Untouched(Option<Matrix<f64>>),
+}
+
 impl Reduced {
+    /// What solutions take: S, and Y in the basis that S is written in.
+    pub(super) fn for_solutions(
+        symmetric: Matrix<f64>,
+        mut right_side: Matrix<f64>,
+        basis: Option<Matrix<f64>>,
+        context: &Context,
+    ) -> Result<Self> {
+        let system = Tridiagonal::reduce(symmetric, context)?;
+        system.rotate_columns(&mut right_side, context)?;
+        Ok(Reduced { system, rows: Rows::Untouched(basis), right_side })
+    }
+
+    /// Z.
+    ///
+    /// # Panics
+    /// If only solutions were asked for.
+    pub(super) fn rotated(&self) -> &Matrix<f64> {
+        match &self.rows {
+            Rows::Rotated(rows) => rows,
+            Rows::Untouched(_) => panic!("left-out predictions of a path for solutions alone"),
+        }
+    }
+
+    /// Z B, for the training nodes.
+    pub(super) fn at_nodes(&self, b: &Matrix<f64>, context: &Context) -> Result<Matrix<f64>> {
+        match &self.rows {
+            Rows::Rotated(rows) => multiply(rows, b, context),
+            Rows::Untouched(None) => self.system.rotate_back(b, context),
+            Rows::Untouched(Some(basis)) => {
+                multiply(basis, &self.system.rotate_back(b, context)?, context)
+            }
+        }
+    }
+
     /// q_i for each node of the range (rows) and penalty (columns).
     pub(super) fn quadratic_forms(
         &self,
@@ -25,12 +69,13 @@ impl Reduced {
         const LANES: usize = FORMS_AT_ONCE;
         let penalties = factors.failed().len();
         let mut out = Matrix::zeros(nodes.len(), penalties);
-        let mut vectors = vec![[0.0; LANES]; self.rows.cols()];
+        let rows = self.rotated();
+        let mut vectors = vec![[0.0; LANES]; rows.cols()];
         let mut forms = vec![[0.0; LANES]; penalties];
         for first in nodes.clone().step_by(LANES) {
             let count = LANES.min(nodes.end - first);
             for lane in 0..count {
-                for (vector, &value) in vectors.iter_mut().zip(self.rows.row(first + lane)) {
+                for (vector, &value) in vectors.iter_mut().zip(rows.row(first + lane)) {
                     vector[lane] = value;
                 }
             }

@@ -54,7 +54,8 @@ impl Classifier {
             let mut lease = context.memory().reserve("training", needed, REMEDY)?;
             let filtered = driver.run(0..1, context)?.remove(0);
             let ridge = classifier.ridge.on(lesson.kind());
-            let factorised = ridge.factorise(&Supervision::of(lesson)?, &filtered, context)?;
+            let factorised =
+                ridge.factorise(&Supervision::of(lesson)?, &filtered, true, context)?;
             // What was filtered stays, and is solved again and again.
             lease.shrink(needed.saturating_sub(held + filtered.memory() + solving));
             let (dataset, split) = (dataset.clone(), split.clone());

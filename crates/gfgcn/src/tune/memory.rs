@@ -99,7 +99,8 @@ impl Searching<'_> {
     fn trying(&self, learner: &Learner, sum: &SumMemory, sums: bool) -> u64 {
         let (n, d, panel) = (self.sizes.train as u64, self.columns(learner), PANEL as u64);
         let sizes = Sizes { columns: d as usize, ..self.sizes };
-        let solved = Ridge::default().system_memory(sizes, self.asked);
+        let ridge = Ridge::default().on(self.dataset.targets().kind());
+        let solved = ridge.system_memory(sizes, self.asked);
         // Rows and kernel matrix; where columns are many, a panel of them and its part of the matrix.
         let panels = n * d.min(panel) + if d > panel { n * n } else { 0 };
         let gram = if n <= d || sum.of_grams { n * n + panels } else { 0 };

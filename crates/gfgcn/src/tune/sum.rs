@@ -72,8 +72,8 @@ pub(super) struct SumMemory {
 impl SumMemory {
     pub(super) fn new(learners: &[Learner], dataset: &Dataset, sizes: Sizes, asked: Asked) -> Self {
         let train = sizes.train;
-        let solving =
-            |columns: usize| Ridge::default().system_memory(Sizes { columns, ..sizes }, asked);
+        let ridge = Ridge::default().on(dataset.targets().kind());
+        let solving = |columns: usize| ridge.system_memory(Sizes { columns, ..sizes }, asked);
         match Plan::new(learners, dataset, train).0 {
             Plan::Dual => {
                 let growing = 8 * (train * train) as u64;

@@ -2,8 +2,8 @@
 //! the vectors are read and written once for all of them.
 //!
 //! Vectors and columns begin at cache lines and are as long as whole lines, with zeros at their ends. So no load
-//! touches two lines, and no loop has a remainder. Columns of a step are held in registers: eight where there are 32 of
-//! them, or else four.
+//! touches two lines, and no loop has a remainder. A step takes eight columns if the processor has 32 vector registers, and
+//! otherwise four: their factors and sums are held in registers.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -185,6 +185,65 @@ impl WithSimd for Complete<'_> {
         let w = S::as_mut_simd_f64s(self.w).0;
         for ((w, &p), &v) in w.iter_mut().zip(p).zip(v) {
             *w = simd.mul_add_e_f64s(minus, v, simd.mul_f64s(p, inverse));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(k: usize) -> f64 {
+        ((k * 31 + 17) % 23) as f64 / 23.0 - 0.4
+    }
+
+    fn assert_close(found: &[f64], wanted: &[f64]) {
+        for (found, wanted) in found.iter().zip(wanted) {
+            assert!((found - wanted).abs() < 1e-12, "{found} {wanted}");
+        }
+    }
+
+    /// Each kernel as this processor runs it, with shorter vectors, and without any.
+    fn every_way(run: impl Fn(&dyn Fn(AddSymmetricProduct<'_>), &dyn Fn(Products<'_>))) {
+        run(&|kernel| super::run(kernel), &|kernel| super::run(kernel));
+        let scalar = pulp::Scalar;
+        run(&|kernel| kernel.with_simd(scalar), &|kernel| kernel.with_simd(scalar));
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            run(&|kernel| Simd::vectorize(simd, kernel), &|kernel| Simd::vectorize(simd, kernel));
+        }
+    }
+
+    #[test]
+    fn products_are_the_sums_they_stand_for() {
+        const ROWS: usize = 40;
+        const COLUMNS: usize = 16;
+        // By columns; the squares on the diagonal are symmetric.
+        let entry = |i: usize, j: usize| value(i.min(j) * 7 + i.max(j) * 13);
+        let columns: Vec<f64> =
+            (0..COLUMNS).flat_map(|j| (0..ROWS).map(move |i| entry(i, j))).collect();
+        for first in [0, 3, 8, 15] {
+            let x: Vec<f64> =
+                (0..ROWS).map(|i| if i < first { 0.0 } else { value(i + 5) }).collect();
+            // Every pair of rows one of which is a column of the block.
+            let wanted: Vec<f64> = (first..ROWS)
+                .map(|i| {
+                    let pairs = (first..ROWS).filter(|&j| i.min(j) < COLUMNS);
+                    1.0 + pairs.map(|j| entry(i, j) * x[j]).sum::<f64>()
+                })
+                .collect();
+            let dots: Vec<f64> = (0..COLUMNS)
+                .map(|j| (0..ROWS).map(|i| columns[j * ROWS + i] * x[i]).sum())
+                .collect();
+            every_way(|symmetric, products| {
+                let mut sums = vec![1.0; ROWS];
+                let (columns, x) = (&columns, &x);
+                symmetric(AddSymmetricProduct { columns, stride: ROWS, first, x, sums: &mut sums });
+                assert_close(&sums[first..], &wanted);
+                let mut out = [0.0; COLUMNS];
+                products(Products { columns, stride: ROWS, x, out: &mut out });
+                assert_close(&out, &dots);
+            });
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct Reduced {
     pub(super) scales: Vec<f64>,
 }
 
-/// Reduces a symmetric matrix, given by columns. The vectors of the reflections take the place of its lower triangle, below
+/// Reduces a symmetric matrix, both halves of it, given by columns. The vectors of the reflections take the place of its lower triangle, below
 /// their leading 1, which is where the off-diagonal is.
 pub(super) fn reduce(n: usize, matrix: &mut [f64], check: Check<'_>) -> Result<Reduced> {
     // Wider panels make faster products and slower columns. More parts would cost more than they bring: every
@@ -162,7 +162,8 @@ fn block_width(count: usize) -> usize {
 /// reduction holds: a panel, and the lower triangle.
 pub(super) fn widths(n: usize) -> (usize, usize) {
     let panel = if n < ONE_PART { NARROW } else { WIDEST };
-    (block_width(n.saturating_sub(1)), 3 * panel + (n + panel) / 2)
+    let rows = n.next_multiple_of(LINE);
+    (block_width(n.saturating_sub(1)), 3 * panel + (rows + panel) / 2 + LINE)
 }
 
 /// The triangular factors with which several reflections are applied at once, side by side.
