@@ -55,7 +55,7 @@ def run(case, library, engine, python, options) -> report.Finished:
     except prepare.Missing as missing:
         print(f"    not run: {missing}")
         return report.Finished(case, skipped=str(missing))
-    contestants = [contest.Contestant("gfgcn", [str(engine), case.task, *shared])]
+    contestants = [contest.Contestant("gfgcn", [str(engine), case.task, *shared, *case.own])]
     for peer in case.peers:
         if peer.script is None:
             command = [str(engine), case.task, *shared, *peer.arguments]

@@ -65,7 +65,13 @@ enum Command {
     /// The search, from loaded data to predictions for all nodes.
     Tune { data: PathBuf, splits: PathBuf },
     /// Three filters, seven depths, twenty splits.
-    Sweep { data: PathBuf, splits: PathBuf },
+    Sweep {
+        data: PathBuf,
+        splits: PathBuf,
+        /// Choose λ on the validation nodes.
+        #[arg(long)]
+        validation: bool,
+    },
     /// From arrays in memory to predictions for all nodes.
     Binding { data: PathBuf, splits: PathBuf },
     /// One epoch of training a network by gradient descent.
@@ -145,7 +151,7 @@ fn main() -> Result<()> {
         }
         Command::Whole { data, splits } => tasks::deep(&data, &splits, "ssgc", DEFAULT_DEPTH),
         Command::Tune { data, splits } => tasks::tune(&data, &splits),
-        Command::Sweep { data, splits } => tasks::sweep(&data, &splits),
+        Command::Sweep { data, splits, validation } => tasks::sweep(&data, &splits, validation),
         Command::Binding { data, splits } => binding::binding(&data, &splits),
         Command::Epoch { data, splits, model } => epoch::epoch(&data, &splits, &model),
         Command::Scale { data, renumbered, normalization } => {

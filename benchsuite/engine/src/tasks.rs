@@ -148,7 +148,8 @@ pub(crate) fn check_model(
 }
 
 /// Every filter at every depth on every split.
-pub(crate) fn sweep(data: &Path, splits: &Path) -> Result<()> {
+pub(crate) fn sweep(data: &Path, splits: &Path, validation: bool) -> Result<()> {
+    let selection = if validation { Selection::Validation } else { Selection::LeaveOneOut };
     let data = read(data)?;
     let evaluation = Evaluation {
         designs: Filter::NAMES
@@ -156,7 +157,7 @@ pub(crate) fn sweep(data: &Path, splits: &Path) -> Result<()> {
             .flat_map(|name| DEPTHS.map(|depth| at(name, depth)))
             .collect::<gfgcn::Result<_>>()?,
         splits: read_splits(splits, &data)?,
-        ridge: Ridge::default(),
+        ridge: Ridge { selection, ..Ridge::default() },
         ..Evaluation::default()
     };
     let work = evaluation.explain(&data)?.work();

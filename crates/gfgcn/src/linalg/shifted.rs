@@ -31,10 +31,9 @@ impl ShiftedFactors {
         Arch::new().dispatch(Factorise { diagonal, off_diagonal, shifts, factors: &mut factors });
         // So that solutions are zero.
         for p in (0..count).filter(|&p| factors.failed[p].is_some()) {
-            factors.inverse_pivots[p..]
-                .iter_mut()
-                .step_by(count)
-                .for_each(|inverse| *inverse = 0.0);
+            for entries in [&mut factors.lower, &mut factors.inverse_pivots] {
+                entries[p..].iter_mut().step_by(count).for_each(|entry| *entry = 0.0);
+            }
         }
         factors
     }
