@@ -4,8 +4,8 @@
 //! along the sums where these are long; before each piece the context is asked whether the work is still wanted.
 //! Tiles are as square as they can be: every piece reads its two factors anew, and a square has the least of them.
 //! Where there are enough of them, each is computed on one thread, so that threads meet once and not in every piece.
-//! The cuts are fixed by the sizes alone. A product of one piece is a single call; that of a matrix with itself is cut into narrow
-//! block columns, which is faster.
+//! The cuts are fixed by the sizes alone. A product of one piece is a single call; that of a matrix with itself is cut
+//! into narrow block columns, which is faster.
 
 use super::workspace;
 use crate::context::Context;

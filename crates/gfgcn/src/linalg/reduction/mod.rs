@@ -44,8 +44,8 @@ pub(super) struct Reduced {
     pub(super) scales: Vec<f64>,
 }
 
-/// Reduces a symmetric matrix, both halves of it, given by columns. The vectors of the reflections take the place of its lower triangle, below
-/// their leading 1, which is where the off-diagonal is.
+/// Reduces a symmetric matrix, both halves of it, given by columns. The vectors of the reflections take the place of
+/// its lower triangle, below their leading 1, which is where the off-diagonal is.
 pub(super) fn reduce(n: usize, matrix: &mut [f64], check: Check<'_>) -> Result<Reduced> {
     // Wider panels make faster products and slower columns. More parts would cost more than they bring: every
     // column waits for all of them.
