@@ -1,10 +1,9 @@
 //! A matrix divided among the threads that reduce it.
 //!
-//! Only the lower triangle counts, and the whole squares that the diagonal runs through. These are copied into block columns as wide
-//! as a panel, whose rows begin at cache lines, and
-//! a part keeps its columns from beginning to end, in the cache of one core if all goes well. Each part adds up the
-//! product of its own columns; the sums are added in the order of the parts. So it does not matter which thread does
-//! a part.
+//! Only the lower triangle counts, and the whole squares that the diagonal runs through. These are copied into block
+//! columns as wide as a panel, whose rows begin at cache lines. A part keeps its columns from beginning to end, in the
+//! cache of one core if all goes well. Each part adds up the product of its own columns; the sums are added in the
+//! order of the parts. So it does not matter which thread does a part.
 
 use super::WIDEST;
 use super::kernels::{self, AddSymmetricProduct, LINE, Products};
