@@ -7,7 +7,7 @@ use gfgcn::graph::{Graph, Operator};
 use gfgcn::head::{Head, Truth};
 use gfgcn::linalg::{Cholesky, Tridiagonal, gram_of_columns, gram_of_rows};
 use gfgcn::matrix::Matrix;
-use gfgcn::ridge::{RidgePath, penalty_grid};
+use gfgcn::ridge::{Problem, Purpose, penalty_grid};
 use std::hint::black_box;
 
 const NODES: usize = 20_000;
@@ -75,7 +75,13 @@ fn path(c: &mut Criterion) {
     let head = Head::classes((0..CLASSES).map(|class| class.to_string()).collect());
     let targets = Truth::of_classes(&head, classes);
     let features = Matrix::from_fn(TRAIN, FEATURES, value);
-    let path = RidgePath::primal(features, targets.matrix().clone(), None, false, &context);
+    let path = Problem::Primal(features).path(
+        Purpose::LeftOut,
+        targets.matrix().clone(),
+        None,
+        false,
+        &context,
+    );
     let path = path.expect("never cancelled");
     let penalties = penalty_grid(path.scale());
     let mut group = c.benchmark_group("path");

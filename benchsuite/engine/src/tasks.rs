@@ -14,7 +14,7 @@ use gfgcn::head::{Head, Truth};
 use gfgcn::linalg::multiply;
 use gfgcn::matrix::Matrix;
 use gfgcn::model::Predictions;
-use gfgcn::ridge::{Candidate, Problem, Selection, penalty_grid};
+use gfgcn::ridge::{Candidate, Problem, Purpose, Selection, penalty_grid};
 use gfgcn::split::Split;
 use gfgcn::tune::Search;
 use gfgcn::{Classifier, Design, Model, Ridge};
@@ -80,7 +80,8 @@ pub(crate) fn leave_one_out(data: &Path, splits: &Path) -> Result<()> {
         || {
             let (system, context) = (Problem::Primal(problem.train.to_f64()), Context::default());
             let targets = problem.targets();
-            let path = system.path(targets.matrix().clone(), None, false, &context)?;
+            let path =
+                system.path(Purpose::LeftOut, targets.matrix().clone(), None, false, &context)?;
             let penalties = penalty_grid(path.scale());
             let candidates = targets.judge_left_out(&path, &penalties, &context)?;
             let xi = least_squares(&penalties, &candidates).context("no λ is usable")?;

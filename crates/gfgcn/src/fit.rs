@@ -10,7 +10,7 @@ use crate::linalg::multiply_transposed;
 use crate::matrix::Matrix;
 use crate::predictor::Predictor;
 use crate::ridge::{
-    Candidate, Posed, Ridge, RidgePath, Solution, best, no_usable_penalty, penalty_grid,
+    Candidate, Posed, Purpose, Ridge, RidgePath, Solution, best, no_usable_penalty, penalty_grid,
 };
 
 /// The closed-form solution of one training problem.
@@ -86,27 +86,24 @@ impl Ridge {
             let chosen = Chosen { xi, lambda, selected: None };
             return chosen.fitted(kernel, predictor, supervision, left_out, calibrates, context);
         }
-        let left_out = !self.uses_validation() || calibrates || is_set(supervision);
-        let factorised = self.factorise(supervision, filtered, left_out, context)?;
+        let purpose = self.purpose(calibrates, is_set(supervision));
+        let factorised = self.factorise(purpose, supervision, filtered, context)?;
         self.fit_factorised(&factorised, supervision, filtered, calibrates, context)
     }
 
-    /// What serves every λ; where nothing is asked of left-out nodes, less work.
+    /// What serves every λ.
     pub(crate) fn factorise(
         &self,
+        purpose: Purpose,
         supervision: &Supervision<'_>,
         filtered: &Filtered,
-        left_out: bool,
         context: &Context,
     ) -> Result<Factorised> {
         let targets = &supervision.targets;
         let Posed { kernel, problem, train } =
             self.pose(filtered.of(supervision.train), context)?;
         let (matrix, weights) = (targets.matrix().clone(), targets.weights());
-        let path = match left_out {
-            true => problem.path(matrix, weights, self.intercept, context)?,
-            false => problem.path_for_solutions(matrix, weights, self.intercept, context)?,
-        };
+        let path = problem.path(purpose, matrix, weights, self.intercept, context)?;
         Ok(Factorised { kernel, path, train })
     }
 

@@ -10,7 +10,7 @@ use gfgcn::graph::Operator;
 use gfgcn::head::{Head, Truth};
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
-use gfgcn::ridge::{Problem, RidgePath, Selection};
+use gfgcn::ridge::{Problem, Purpose, Selection};
 use gfgcn::split::Split;
 use gfgcn::{Classifier, Design, Ridge, RowScaling};
 use naive::Dense;
@@ -227,7 +227,9 @@ fn primal_dual_and_the_bordered_system_agree_to_rounding() {
                 let primal = || Problem::Primal(to_matrix(&f));
                 let dual = || Problem::Dual(to_matrix(&gram));
                 let on_path = |problem: Problem| {
-                    let path = problem.path(targets.clone(), None, intercept, &context).unwrap();
+                    let path = problem
+                        .path(Purpose::LeftOut, targets.clone(), None, intercept, &context)
+                        .unwrap();
                     path.solve(xi, &context).unwrap()
                 };
                 let alone = |problem: Problem| {
@@ -278,12 +280,22 @@ fn leave_one_out_equals_leaving_each_node_out() {
         let kernel: Kernel = name.parse().unwrap();
         let gram = naive::gram(kernel, &f, &f);
         for intercept in [false, true] {
-            let dual =
-                RidgePath::dual(to_matrix(&gram), targets.clone(), None, intercept, &context);
+            let dual = Problem::Dual(to_matrix(&gram)).path(
+                Purpose::LeftOut,
+                targets.clone(),
+                None,
+                intercept,
+                &context,
+            );
             let mut paths = vec![("dual", dual.unwrap())];
             if kernel.is_linear() {
-                let primal =
-                    RidgePath::primal(to_matrix(&f), targets.clone(), None, intercept, &context);
+                let primal = Problem::Primal(to_matrix(&f)).path(
+                    Purpose::LeftOut,
+                    targets.clone(),
+                    None,
+                    intercept,
+                    &context,
+                );
                 paths.push(("primal", primal.unwrap()));
             }
             for (form, path) in paths {

@@ -11,7 +11,7 @@ use gfgcn::filter::Filter;
 use gfgcn::head::Objective;
 use gfgcn::kernel::Kernel;
 use gfgcn::matrix::Matrix;
-use gfgcn::ridge::{Problem, RidgePath, Selection};
+use gfgcn::ridge::{Problem, Purpose, Selection};
 use gfgcn::split::Split;
 use gfgcn::{Classifier, Design, Ridge, RowScaling};
 use naive::Dense;
@@ -111,7 +111,13 @@ fn weighted_solutions_equal_the_formulas() {
             for xi in [1e-3, 0.1, 10.0] {
                 let (alpha, constant) = dual(&gram, &y, &weights, xi, intercept);
                 let on_path = |problem: Problem| {
-                    let path = problem.path(targets.clone(), Some(&weights), intercept, &context);
+                    let path = problem.path(
+                        Purpose::LeftOut,
+                        targets.clone(),
+                        Some(&weights),
+                        intercept,
+                        &context,
+                    );
                     path.unwrap().solve(xi, &context).unwrap()
                 };
                 let alone = |problem: Problem| {
@@ -154,12 +160,17 @@ fn left_out_predictions_equal_those_of_refitted_models() {
             let kernel: Kernel = kernel.parse().unwrap();
             let gram = naive::gram(kernel, &f, &f);
             for intercept in [false, true] {
-                let path =
-                    RidgePath::dual(to_matrix(&gram), targets.clone(), passed, intercept, &context);
+                let path = Problem::Dual(to_matrix(&gram)).path(
+                    Purpose::LeftOut,
+                    targets.clone(),
+                    passed,
+                    intercept,
+                    &context,
+                );
                 let mut paths = vec![("dual", path.unwrap())];
                 if kernel.is_linear() {
-                    let path = RidgePath::primal(
-                        to_matrix(&f),
+                    let path = Problem::Primal(to_matrix(&f)).path(
+                        Purpose::LeftOut,
                         targets.clone(),
                         passed,
                         intercept,
@@ -229,7 +240,7 @@ fn weights_that_are_none_are_refused() {
     let (_, y) = targets().remove(0);
     let fit = |weights: &[f64]| {
         let problem = Problem::Primal(f.clone());
-        problem.path(to_matrix(&y), Some(weights), false, &context).map(drop)
+        problem.path(Purpose::LeftOut, to_matrix(&y), Some(weights), false, &context).map(drop)
     };
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let mut weights = weights();

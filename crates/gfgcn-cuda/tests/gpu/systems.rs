@@ -5,7 +5,7 @@ use gfgcn::context::Context;
 use gfgcn::head::{Head, Truth};
 use gfgcn::matrix::Matrix;
 use gfgcn::metrics::Metric;
-use gfgcn::ridge::{Problem, penalty_grid};
+use gfgcn::ridge::{Problem, Purpose, penalty_grid};
 
 fn features(n: usize, d: usize) -> Matrix<f64> {
     Matrix::from_fn(n, d, |i, j| chance(i * 5003 + j) + 0.2)
@@ -40,7 +40,13 @@ fn paths_are_those_of_the_processor() {
         for (intercept, weighted) in [(false, false), (true, false), (true, true), (false, true)] {
             let weights = weighted.then_some(weights.as_slice());
             let path = |context: &Context| {
-                problem(&features, dual).path(targets.clone(), weights, intercept, context)
+                problem(&features, dual).path(
+                    Purpose::LeftOut,
+                    targets.clone(),
+                    weights,
+                    intercept,
+                    context,
+                )
             };
             let expected = path(&here).unwrap();
             let found = on(&gpu, path);
@@ -73,7 +79,13 @@ fn solutions_are_those_of_the_processor() {
         let (n, features) = (d + 40, features(d + 40, d));
         let targets = Matrix::from_fn(n, columns, |i, t| chance(i + 7 * t));
         let path = on(&gpu, |context| {
-            Problem::Primal(features.clone()).path(targets.clone(), None, false, context)
+            Problem::Primal(features.clone()).path(
+                Purpose::LeftOut,
+                targets.clone(),
+                None,
+                false,
+                context,
+            )
         });
         let penalties: Vec<f64> = penalty_grid(path.scale()).into_iter().take(12).collect();
         let (all, usable) = path.solve_side_by_side(&penalties, &gpu).unwrap();
@@ -97,7 +109,13 @@ fn a_system_that_is_not_positive_has_no_solution() {
         features[(5, bad)] = f64::NAN;
         let targets = Matrix::from_fn(d + 10, 2, |i, t| chance(i + 7 * t));
         let path = on(&gpu, |context| {
-            Problem::Primal(features.clone()).path(targets.clone(), None, false, context)
+            Problem::Primal(features.clone()).path(
+                Purpose::LeftOut,
+                targets.clone(),
+                None,
+                false,
+                context,
+            )
         });
         assert!(path.solve(1.0, &gpu).is_err(), "column {bad} of {d}");
     }
@@ -131,7 +149,13 @@ fn left_out_predictions_are_judged_as_on_the_processor() {
             let truth = truth.clone().with_weights(weighted.then(|| weights.clone()));
             let path = |context: &Context| {
                 let problem = Problem::Primal(features.clone());
-                problem.path(truth.matrix().clone(), truth.weights(), intercept, context)
+                problem.path(
+                    Purpose::LeftOut,
+                    truth.matrix().clone(),
+                    truth.weights(),
+                    intercept,
+                    context,
+                )
             };
             let (found, expected) = (on(&gpu, path), path(&here).unwrap());
             let penalties: Vec<f64> = penalty_grid(expected.scale()).into_iter().take(16).collect();
@@ -166,7 +190,13 @@ fn left_out_predictions_are_those_of_training_without_the_node() {
     let targets = Matrix::from_fn(n, 2, |i, t| chance(i + 77 * t));
     for (dual, intercept, xi) in [(false, true, 3.0), (true, true, 0.7), (true, false, 5.0)] {
         let path = on(&gpu, |context| {
-            problem(&features, dual).path(targets.clone(), None, intercept, context)
+            problem(&features, dual).path(
+                Purpose::LeftOut,
+                targets.clone(),
+                None,
+                intercept,
+                context,
+            )
         });
         let found = path.left_out(xi, &gpu).unwrap();
         for i in [0, 57, 399] {
@@ -191,7 +221,13 @@ fn the_same_bits_every_time_whatever_runs_beside_it() {
     let targets = Matrix::from_fn(900, 4, |i, t| chance(i + 7 * t));
     let run = || {
         let path = on(&gpu, |context| {
-            Problem::Primal(features.clone()).path(targets.clone(), None, false, context)
+            Problem::Primal(features.clone()).path(
+                Purpose::LeftOut,
+                targets.clone(),
+                None,
+                false,
+                context,
+            )
         });
         path.left_out(path.scale() * 1e-4, &gpu).unwrap()
     };

@@ -48,24 +48,22 @@ impl<'a> LeftOut<'a> {
             || weights.map_or(1.0 / self.targets.rows() as f64, |weights| weights.share(node));
         let root = weights.map_or(1.0, |weights| weights.root(node));
         // A residual of the dual form is V_i / q_i = (0 − V_i) / (0 − q_i).
-        let (aims, room) = match (self.form, self.means) {
-            (Form::Dual, _) => (vec![0.0; targets.len()], 0.0),
-            (Form::Primal, None) => (targets.iter().map(|target| root * target).collect(), 1.0),
-            (Form::Primal, Some(means)) => {
-                let centred = targets.iter().zip(means).map(|(target, mean)| target - mean);
-                (centred.map(|centred| root * centred).collect(), 1.0 - share())
-            }
+        let (scale, room) = match (self.form, self.means) {
+            (Form::Dual, _) => (0.0, 0.0),
+            (Form::Primal, None) => (root, 1.0),
+            (Form::Primal, Some(_)) => (root, 1.0 - share()),
         };
-        LeftOutNode { targets, aims, room, root, zeros: self.zeros }
+        LeftOutNode { targets, means: self.means, scale, room, root, zeros: self.zeros }
     }
 }
 
-/// The formula for one node: y_i − (aim − V_i) / ((room − q_i) s_i).
+/// The formula for one node: y_i − (aim − V_i) / ((room − q_i) s_i), where V_i comes near the aim.
 pub(super) struct LeftOutNode<'a> {
     /// y_i.
     targets: &'a [f64],
-    /// What V_i comes near, of the problem that is solved.
-    aims: Vec<f64>,
+    means: Option<&'a [f64]>,
+    /// The aim is so many times y_i, less its mean: s_i, or 0 in the dual form.
+    scale: f64,
     /// What q_i is subtracted from: 1, less the leverage of the mean; 0 in the dual form.
     room: f64,
     /// s_i.
@@ -78,9 +76,10 @@ impl LeftOutNode<'_> {
     #[inline]
     pub(super) fn predict(&self, fitted: &[f64], form: f64, out: &mut [f64]) {
         let factor = ((self.room - form) * self.root).recip();
-        let columns = self.targets.iter().zip(&self.aims).zip(self.zeros).zip(fitted);
-        for (out, (((target, aim), zero), fitted)) in out.iter_mut().zip(columns) {
-            let left_out = target - (aim - fitted) * factor;
+        let columns = self.targets.iter().zip(self.zeros).zip(fitted).enumerate();
+        for (out, (column, ((target, zero), fitted))) in out.iter_mut().zip(columns) {
+            let mean = self.means.map_or(0.0, |means| means[column]);
+            let left_out = target - (self.scale * (target - mean) - fitted) * factor;
             // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
             *out = if left_out.abs() < *zero { 0.0 } else { left_out };
         }

@@ -5,7 +5,7 @@
 //! that of the stage which takes the most.
 
 use super::path::LEFT_OUT_AT_A_TIME;
-use super::{PENALTIES, Ridge, Selection};
+use super::{PENALTIES, Purpose, Ridge, Selection};
 use crate::calibration::Calibration;
 use crate::linalg::{FORMS_AT_ONCE, Tridiagonal};
 
@@ -119,24 +119,17 @@ impl Ridge {
         // The solution before and after it is rotated back; the latter is W of the primal form.
         let solved = (size + if self.is_primal(sizes) { 0 } else { train }) * targets;
         let finished = solved + self.predictor(sizes) + self.calibrating(sizes, asked);
-        let after = weighted.max(self.judging(sizes, asked)).max(left_out + finished);
-        if !self.leaves_out(asked) {
-            // F goes before S is reduced. With an intercept, the dual S is written in a basis of its own.
-            let basis = if !self.is_primal(sizes) && self.intercept { rows } else { 0 };
-            let posed = weighted + if self.is_primal(sizes) { rows } else { basis };
-            let reduced = basis + reducing.max(reflections + after);
-            return size * size + right_side + posed.max(reduced);
-        }
-        // F is there while S is reduced, or the basis that S is written in with an intercept; other rows are made of what
-        // comes of it.
-        let beside = if self.is_primal(sizes) || self.intercept { rows } else { 0 };
-        let reduced = reflections + rows + rotating.max(right_side + after);
-        size * size + reduced.max(beside + reducing)
-    }
-
-    /// Whether anything is made of left-out predictions.
-    fn leaves_out(&self, asked: Asked) -> bool {
-        !self.uses_validation() || asked.calibrates || asked.path
+        let after = self.judging(sizes, asked).max(left_out + finished);
+        // F, or the basis that the dual S is written in with an intercept, is there when the right side is computed.
+        let posed = if self.is_primal(sizes) || self.intercept { rows } else { 0 };
+        // Rows that are rotated stay, or are made of what comes of the reduction. Otherwise F goes before it.
+        let (reduced, kept, rotating) = match self.purpose(asked.calibrates, asked.path) {
+            Purpose::LeftOut => (posed, rows, rotating),
+            Purpose::Solutions if self.is_primal(sizes) => (0, 0, 0),
+            Purpose::Solutions => (posed, posed, 0),
+        };
+        let reducing = (posed + weighted).max(reduced + reducing);
+        size * size + right_side + reducing.max(reflections + kept + rotating.max(after))
     }
 
     /// Solutions and scores at every λ.

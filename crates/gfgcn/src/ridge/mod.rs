@@ -3,6 +3,7 @@
 //! [`RidgePath`] factorises once and answers for every λ, [`Problem`] solves for one; [`Selection`] says how λ is
 //! chosen, and a [`Ridge`] is everything that decides a solution besides the data.
 
+mod build;
 mod fits;
 mod left_out;
 mod memory;
@@ -14,6 +15,7 @@ mod representers;
 mod select;
 mod weights;
 
+pub use build::Purpose;
 pub(crate) use memory::{Asked, Sizes};
 pub use path::{RidgePath, Solution};
 pub use problem::Problem;
@@ -122,6 +124,14 @@ impl Ridge {
                     4.0 / 3.0 * p * p * p + rotated + left_out
                 }
             }
+    }
+
+    /// What is asked of a path: left-out predictions choose λ, or calibrate, or set the threshold of sets of labels.
+    pub(crate) fn purpose(&self, calibrates: bool, of_sets: bool) -> Purpose {
+        match self.uses_validation() && !calibrates && !of_sets {
+            true => Purpose::Solutions,
+            false => Purpose::LeftOut,
+        }
     }
 
     /// Whether the validation part of a split has a say.

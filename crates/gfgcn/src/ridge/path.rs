@@ -22,17 +22,15 @@
 //!
 //! On a device, systems are solved for every penalty instead (`on_device.rs`); V and q mean the same.
 
-use super::features_overflow;
 use super::fits::Fits;
 use super::left_out::{Form, LeftOut, zeros_of};
-use super::on_device::{self, Begun, OnDevice};
-use super::reduced::{Reduced, Rows, too_small};
-use super::weights::{Scaling, column_means, scaled_rows};
+use super::on_device::{self, OnDevice};
+use super::reduced::{Reduced, too_small};
+use super::weights::{Scaling, scaled_rows};
 use crate::context::Context;
-use crate::device::{Device, Judged};
-use crate::driver::Filtered;
+use crate::device::Judged;
 use crate::error::Result;
-use crate::linalg::{ShiftedFactors, Tridiagonal, gram_of_columns, multiply_transposed};
+use crate::linalg::ShiftedFactors;
 use crate::matrix::Matrix;
 use rayon::prelude::*;
 
@@ -53,18 +51,9 @@ pub struct RidgePath {
     weights: Option<Scaling>,
 }
 
-/// What is asked of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// Solutions, for any λ.
-    Solutions,
-    /// Left-out predictions as well.
-    LeftOut,
-}
-
 /// What serves every λ.
 #[derive(Clone, Debug)]
-enum Factored {
+pub(super) enum Factored {
     Here(Reduced),
     OnDevice(OnDevice),
 }
@@ -88,13 +77,8 @@ pub struct Solution {
     pub intercept: Vec<f64>,
 }
 
-/// Whether a system of so many rows, solved for all penalties, is worth sending to a device that is at hand.
-fn worth_sending(size: usize) -> bool {
-    size >= 256
-}
-
 impl RidgePath {
-    fn new(
+    pub(super) fn new(
         form: Form,
         factored: Factored,
         targets: Matrix<f64>,
@@ -106,178 +90,6 @@ impl RidgePath {
         let scale = if scale > 0.0 { scale } else { 1.0 };
         let zeros = zeros_of(&targets);
         RidgePath { form, factored, targets, zeros, scale, intercept, weights }
-    }
-
-    fn on_device(
-        begun: Begun,
-        targets: Matrix<f64>,
-        means: Option<Means>,
-        weights: Option<Scaling>,
-    ) -> Self {
-        let Begun { on_device, form, scale, .. } = begun;
-        let factored = Factored::OnDevice(on_device);
-        RidgePath::new(form, factored, targets, scale, means, weights)
-    }
-
-    /// The path of some training nodes whose filtered features are on a device, on the smaller side; `None` if they are not
-    /// there.
-    ///
-    /// # Errors
-    /// As [`RidgePath::primal`], features that are not finite, or that the device fails.
-    pub(crate) fn gathered(
-        device: &dyn Device,
-        filtered: &Filtered,
-        nodes: &[usize],
-        targets: Matrix<f64>,
-        weights: Option<&[f64]>,
-        intercept: bool,
-        context: &Context,
-    ) -> Result<Option<Self>> {
-        let weights = Scaling::new(weights, nodes.len())?;
-        let scaling = weights.as_ref();
-        let begun =
-            OnDevice::gathered(device, filtered, nodes, &targets, scaling, intercept, context)?;
-        let Some(mut begun) = begun else { return Ok(None) };
-        if !begun.scale.is_finite() {
-            return Err(features_overflow());
-        }
-        let means = begun.means.take();
-        Ok(Some(RidgePath::on_device(begun, targets, means, weights)))
-    }
-
-    /// min_W ½ Σ_i w_i ‖F_i W − y_i‖² + ξ/2 ‖W‖² for the linear kernel, by FᵀF.
-    ///
-    /// `features` is F, training nodes × features; `targets` is Y, training nodes × targets; `weights` are w > 0, one per
-    /// training node, all 1 if there are none. Cheaper than the dual form when there are fewer features than
-    /// training nodes.
-    ///
-    /// # Errors
-    /// Weights that are not positive and finite, or that the work is cancelled.
-    pub fn primal(
-        features: Matrix<f64>,
-        targets: Matrix<f64>,
-        weights: Option<&[f64]>,
-        intercept: bool,
-        context: &Context,
-    ) -> Result<Self> {
-        RidgePath::primal_for(Purpose::LeftOut, features, targets, weights, intercept, context)
-    }
-
-    pub(super) fn primal_for(
-        purpose: Purpose,
-        mut features: Matrix<f64>,
-        targets: Matrix<f64>,
-        weights: Option<&[f64]>,
-        intercept: bool,
-        context: &Context,
-    ) -> Result<Self> {
-        let n = features.rows();
-        let weights = Scaling::new(weights, n)?;
-        let means = intercept.then(|| {
-            let means = Means {
-                targets: column_means(&targets, weights.as_ref()),
-                inputs: column_means(&features, weights.as_ref()),
-            };
-            features.add_to_rows(-1.0, &means.inputs);
-            means
-        });
-        let mut features = scaled_rows(features, weights.as_ref());
-        if let Some(device) = context.device().filter(|_| worth_sending(features.cols())) {
-            let begun =
-                OnDevice::primal(device.as_ref(), &features, &targets, weights.as_ref(), context)?;
-            return Ok(RidgePath::on_device(begun, targets, means, weights));
-        }
-        let gram = gram_of_columns(&features, context)?;
-        let scale = trace(&gram) / n as f64;
-        let scaled = || scaled_rows(targets.clone(), weights.as_ref());
-        let reduced = match purpose {
-            Purpose::Solutions => {
-                let right_side = multiply_transposed(&features, &scaled(), context)?;
-                drop(features);
-                Reduced::for_solutions(gram, right_side, None, context)?
-            }
-            Purpose::LeftOut => {
-                let system = Tridiagonal::reduce(gram, context)?;
-                system.rotate_rows(&mut features, context)?;
-                let right_side = multiply_transposed(&features, &scaled(), context)?;
-                Reduced { system, rows: Rows::Rotated(features), right_side }
-            }
-        };
-        let factored = Factored::Here(reduced);
-        Ok(RidgePath::new(Form::Primal, factored, targets, scale, means, weights))
-    }
-
-    /// α = (M + ξ diag(w)⁻¹)⁻¹ Y for any kernel matrix M of the training nodes; `weights` are w, as in
-    /// [`RidgePath::primal`].
-    ///
-    /// # Errors
-    /// Weights that are not positive and finite, or that the work is cancelled.
-    pub fn dual(
-        gram: Matrix<f64>,
-        targets: Matrix<f64>,
-        weights: Option<&[f64]>,
-        intercept: bool,
-        context: &Context,
-    ) -> Result<Self> {
-        RidgePath::dual_for(Purpose::LeftOut, gram, targets, weights, intercept, context)
-    }
-
-    pub(super) fn dual_for(
-        purpose: Purpose,
-        mut gram: Matrix<f64>,
-        targets: Matrix<f64>,
-        weights: Option<&[f64]>,
-        intercept: bool,
-        context: &Context,
-    ) -> Result<Self> {
-        let n = gram.rows();
-        let weights = Scaling::new(weights, n)?;
-        let means = intercept.then(|| Means {
-            targets: column_means(&targets, weights.as_ref()),
-            inputs: column_means(&gram, weights.as_ref()),
-        });
-        if let Some(weights) = &weights {
-            weights.scale_both(&mut gram);
-        }
-        if let Some(device) = context.device().filter(|_| worth_sending(n)) {
-            let scaling = weights.as_ref();
-            let begun =
-                OnDevice::dual(device.as_ref(), &gram, &targets, scaling, intercept, context)?;
-            return Ok(RidgePath::on_device(begun, targets, None, weights));
-        }
-        let (symmetric, basis) = if intercept {
-            let constants = || vec![(n as f64).sqrt().recip(); n];
-            let (symmetric, basis) =
-                without(gram, weights.as_ref().map_or_else(constants, Scaling::direction));
-            (symmetric, Some(basis))
-        } else {
-            (gram, None)
-        };
-        let scale = trace(&symmetric) / n as f64;
-        let scaled = || scaled_rows(targets.clone(), weights.as_ref());
-        let reduced = match purpose {
-            Purpose::Solutions => {
-                let right_side = match &basis {
-                    Some(basis) => multiply_transposed(basis, &scaled(), context)?,
-                    None => scaled(),
-                };
-                Reduced::for_solutions(symmetric, right_side, basis, context)?
-            }
-            Purpose::LeftOut => {
-                let system = Tridiagonal::reduce(symmetric, context)?;
-                let rows = match basis {
-                    Some(mut rows) => {
-                        system.rotate_rows(&mut rows, context)?;
-                        rows
-                    }
-                    None => system.basis(context)?,
-                };
-                let right_side = multiply_transposed(&rows, &scaled(), context)?;
-                Reduced { system, rows: Rows::Rotated(rows), right_side }
-            }
-        };
-        let factored = Factored::Here(reduced);
-        Ok(RidgePath::new(Form::Dual, factored, targets, scale, means, weights))
     }
 
     /// The mean of M's diagonal (centred with an intercept): the unit in which penalties are
@@ -418,7 +230,7 @@ impl RidgePath {
     /// If the work is cancelled.
     ///
     /// # Panics
-    /// If the path is one [for solutions](super::Problem::path_for_solutions) alone.
+    /// If the path is one for [solutions](super::Purpose::Solutions) alone.
     pub fn leave_one_out<S: Default + Clone + Send>(
         &self,
         penalties: &[f64],
@@ -531,7 +343,7 @@ impl RidgePath {
     /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) when ξ is too small for double precision, or that the work is cancelled.
     ///
     /// # Panics
-    /// If the path is one [for solutions](super::Problem::path_for_solutions) alone.
+    /// If the path is one for [solutions](super::Purpose::Solutions) alone.
     pub fn left_out(&self, xi: f64, context: &Context) -> Result<Matrix<f64>> {
         let (t, formula) = (self.targets.cols(), self.formula());
         let mut scores = Matrix::zeros(self.targets.rows(), t);
@@ -567,31 +379,4 @@ impl RidgePath {
 /// Which penalties were large enough for double precision.
 fn usable(factors: &ShiftedFactors) -> Vec<bool> {
     factors.failed().iter().map(Option::is_none).collect()
-}
-
-fn trace(m: &Matrix<f64>) -> f64 {
-    (0..m.rows()).map(|i| m[(i, i)]).sum()
-}
-
-/// Reflects M so that the direction u, of unit length, becomes the first coordinate and drops that coordinate.
-///
-/// Returns the matrix of size n−1 and the n rows of the basis it is written in. The reflection is
-/// P = I − v vᵀ / v_0 with v = u + e_0, which maps u to −e_0.
-fn without(mut m: Matrix<f64>, u: Vec<f64>) -> (Matrix<f64>, Matrix<f64>) {
-    let n = m.rows();
-    let mut v = u;
-    v[0] += 1.0;
-    let v0 = v[0]; // vᵀv / 2
-    let mv: Vec<f64> = (0..n).map(|i| (0..n).map(|j| m[(i, j)] * v[j]).sum::<f64>() / v0).collect();
-    let vmv = (0..n).map(|i| v[i] * mv[i]).sum::<f64>() / v0;
-    for i in 0..n {
-        for j in 0..n {
-            m[(i, j)] += vmv * v[i] * v[j] - v[i] * mv[j] - mv[i] * v[j];
-        }
-    }
-    let reflected =
-        Matrix::from_fn(n - 1, n - 1, |i, j| 0.5 * (m[(i + 1, j + 1)] + m[(j + 1, i + 1)]));
-    drop(m);
-    let rows = Matrix::from_fn(n, n - 1, |i, j| f64::from(i == j + 1) - v[i] * v[j + 1] / v0);
-    (reflected, rows)
 }

@@ -1,7 +1,8 @@
 //! One ridge problem: solved for one λ by a Cholesky factorisation, or turned into a path.
 
+use super::build::Purpose;
 use super::left_out::{Form, LeftOut, zeros_of};
-use super::path::{Purpose, RidgePath, Solution};
+use super::path::{RidgePath, Solution};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -27,36 +28,16 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Prepares the solutions of all λ for the targets Y, training nodes × targets, each node's squared error counting as
-    /// often as its weight says.
+    /// Prepares the solutions of all λ, and what else the purpose asks for.
+    ///
+    /// `targets` are Y, training nodes × targets; `weights` are w > 0, one per training node, all 1 if there are none: each
+    /// node's squared error counts as often as its weight says. The primal form,
+    /// min_W ½ Σ_i w_i ‖F_i W − y_i‖² + ξ/2 ‖W‖², is cheaper where there are fewer features than training nodes; the dual
+    /// one, α = (M + ξ diag(w)⁻¹)⁻¹ Y, is there for every kernel.
     ///
     /// # Errors
     /// Weights that are not positive and finite, or that the work is cancelled.
     pub fn path(
-        self,
-        targets: Matrix<f64>,
-        weights: Option<&[f64]>,
-        intercept: bool,
-        context: &Context,
-    ) -> Result<RidgePath> {
-        self.path_for(Purpose::LeftOut, targets, weights, intercept, context)
-    }
-
-    /// As [`Problem::path`], at about half of the work, for solutions alone: such a path makes no left-out predictions.
-    ///
-    /// # Errors
-    /// As [`Problem::path`].
-    pub fn path_for_solutions(
-        self,
-        targets: Matrix<f64>,
-        weights: Option<&[f64]>,
-        intercept: bool,
-        context: &Context,
-    ) -> Result<RidgePath> {
-        self.path_for(Purpose::Solutions, targets, weights, intercept, context)
-    }
-
-    fn path_for(
         self,
         purpose: Purpose,
         targets: Matrix<f64>,
@@ -66,10 +47,10 @@ impl Problem {
     ) -> Result<RidgePath> {
         match self {
             Problem::Primal(features) => {
-                RidgePath::primal_for(purpose, features, targets, weights, intercept, context)
+                RidgePath::primal(purpose, features, targets, weights, intercept, context)
             }
             Problem::Dual(gram) => {
-                RidgePath::dual_for(purpose, gram, targets, weights, intercept, context)
+                RidgePath::dual(purpose, gram, targets, weights, intercept, context)
             }
         }
     }
@@ -302,17 +283,17 @@ mod tests {
             for (problem, path) in [(primal(), primal()), (dual(), dual())] {
                 let (solution, left_out) =
                     problem.solve_left_out(&targets, weights, intercept, xi, &context).unwrap();
-                let alone = path.clone();
-                let path = path.path(targets.clone(), weights, intercept, &context).unwrap();
-                let alone = alone
-                    .path_for_solutions(targets.clone(), weights, intercept, &context)
-                    .unwrap();
-                let solved = alone.solve(xi, &context).unwrap();
-                assert!(close(&solution.coefficients, &solved.coefficients));
-                let by_path = path.left_out(xi, &context).unwrap();
-                assert!(close(&left_out, &by_path), "{columns} columns: the path");
-                let solved = path.solve(xi, &context).unwrap();
-                assert!(close(&solution.coefficients, &solved.coefficients));
+                for purpose in [Purpose::Solutions, Purpose::LeftOut] {
+                    let targets = targets.clone();
+                    let path = path.clone().path(purpose, targets, weights, intercept, &context);
+                    let path = path.unwrap();
+                    let solved = path.solve(xi, &context).unwrap();
+                    assert!(close(&solution.coefficients, &solved.coefficients), "{purpose:?}");
+                    if purpose == Purpose::LeftOut {
+                        let by_path = path.left_out(xi, &context).unwrap();
+                        assert!(close(&left_out, &by_path), "{columns} columns: the path");
+                    }
+                }
             }
             let (_, left_out) =
                 dual().solve_left_out(&targets, weights, intercept, xi, &context).unwrap();

@@ -26,16 +26,15 @@ pub(super) enum Rows {
 }
 
 impl Reduced {
-    /// What solutions take: S, and Y in the basis that S is written in.
-    pub(super) fn for_solutions(
-        symmetric: Matrix<f64>,
+    /// The right side is given in the basis that S was written in.
+    pub(super) fn new(
+        system: Tridiagonal,
+        rows: Rows,
         mut right_side: Matrix<f64>,
-        basis: Option<Matrix<f64>>,
         context: &Context,
     ) -> Result<Self> {
-        let system = Tridiagonal::reduce(symmetric, context)?;
         system.rotate_columns(&mut right_side, context)?;
-        Ok(Reduced { system, rows: Rows::Untouched(basis), right_side })
+        Ok(Reduced { system, rows, right_side })
     }
 
     /// Z.

@@ -11,7 +11,7 @@ use crate::fit::Factorised;
 use crate::head::Supervision;
 use crate::matrix::Matrix;
 use crate::model::Model;
-use crate::ridge::{Ridge, Selection};
+use crate::ridge::{Purpose, Ridge, Selection};
 use crate::split::Split;
 
 /// Training nodes, each predicted by what is learnt without it.
@@ -55,7 +55,7 @@ impl Classifier {
             let filtered = driver.run(0..1, context)?.remove(0);
             let ridge = classifier.ridge.on(lesson.kind());
             let factorised =
-                ridge.factorise(&Supervision::of(lesson)?, &filtered, true, context)?;
+                ridge.factorise(Purpose::LeftOut, &Supervision::of(lesson)?, &filtered, context)?;
             // What was filtered stays, and is solved again and again.
             lease.shrink(needed.saturating_sub(held + filtered.memory() + solving));
             let (dataset, split) = (dataset.clone(), split.clone());

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, gram_of_rows};
 use crate::matrix::Matrix;
 use crate::ridge::{
-    Candidate, Problem, best, factorise_landmarks, no_usable_penalty, penalty_grid,
+    Candidate, Problem, Purpose, best, factorise_landmarks, no_usable_penalty, penalty_grid,
 };
 
 /// Training nodes that others are compared with by a kernel that is not linear, at most.
@@ -172,7 +172,7 @@ pub(super) fn solve(
 ) -> Result<Solved> {
     let dual = matches!(problem, Problem::Dual(_));
     let (matrix, weights) = (targets.matrix().clone(), targets.weights());
-    let path = problem.path(matrix, weights, intercept, context)?;
+    let path = problem.path(Purpose::LeftOut, matrix, weights, intercept, context)?;
     let penalties = penalty_grid(path.scale());
     let candidates = targets.judge_left_out(&path, &penalties, context)?;
     let position = best(&candidates, targets.metric()).ok_or_else(no_usable_penalty)?;
