@@ -42,13 +42,13 @@ __device__ __forceinline__ double over_block(double value, double* warps) {
 // Judges the left-out predictions of some nodes, `first` and those behind it, on the primal side, as `ridge/left_out.rs` has
 // them. Fits and forms are those of these nodes, penalties × nodes; targets are √w Y of all nodes. Classes are missing where
 // nodes have values, means without an intercept, roots √w where all nodes count alike; `total` is Σ w. A prediction below that of
-// `zeros` is 0. One column stands for two classes by its sign, several by the largest, the first of equals.
+// `zeros`, or that times `growth` / (1 − leverage) / √w, is 0. One column stands for two classes by its sign, several by the largest, the first of equals.
 //
 // parts[penalty][block]: nodes whose class is right, then for each column Σ w d², Σ d², Σ |d| of the differences d.
 // blockIdx.y: the penalty; blockIdx.x: THREADS · EACH nodes.
 extern "C" __global__ void __launch_bounds__(THREADS) judge(
     const double* fitted, const double* forms, const double* targets, const u32* classes, const double* means,
-    const double* roots, const double* zeros, double* parts, double total, u64 first, u32 columns, u32 count) {
+    const double* roots, const double* zeros, double* parts, double total, double growth, u64 first, u32 columns, u32 count) {
     __shared__ double warps[THREADS / 32];
     u32 base = blockIdx.x * THREADS * EACH + threadIdx.x;
     u64 penalty = blockIdx.y;
@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) judge(
             double fit = fitted[(penalty * count + i) * columns + t];
             double residual = (root[k] * (target - mean) - fit) / rest[k];
             double prediction = target - residual / root[k];
-            if (fabs(prediction) < zero) prediction = 0.0;
+            if (fabs(prediction) < zero * fmax(1.0, growth / fabs(rest[k] * root[k]))) prediction = 0.0;
             if (columns == 1) {
                 guess[k] = prediction > 0.0;
             } else if (t == 0 || prediction > best[k]) {

@@ -196,6 +196,7 @@ impl LeftOutFits for CudaFits<'_> {
                     &zeros,
                     &parts,
                     judging.total,
+                    judging.growth,
                     first,
                     columns as u32,
                     count as u32

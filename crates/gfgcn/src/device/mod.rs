@@ -262,7 +262,8 @@ pub struct LeftOutParts {
 /// What left-out predictions follow from beside fits and leverages, and what they are compared with beside the targets.
 ///
 /// With the target y of a node, the mean m of its column and s = √w, the prediction is y − (s (y − m) − v) / (1 − q) / s for the
-/// fit v and the leverage q; with means, s² / Σ w is added to that. It is 0 where it is smaller than `zeros` says.
+/// fit v and the leverage q; with means, s² / Σ w is added to that. It is 0 where it is smaller than `zeros` says, or than that
+/// times `growth` / (1 − q) / s.
 #[derive(Clone, Copy, Debug)]
 pub struct Judging<'a> {
     /// The class of each node, as a column of Y, or as 0 and 1 where two classes share one by its sign; no column's where it is
@@ -276,6 +277,8 @@ pub struct Judging<'a> {
     pub total: f64,
     /// Predictions of each column that are smaller are zeros before rounding.
     pub zeros: &'a [f64],
+    /// How fast rounding grows as q comes near 1.
+    pub growth: f64,
 }
 
 /// How well the left-out predictions of all nodes fit at one penalty.

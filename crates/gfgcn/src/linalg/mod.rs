@@ -10,6 +10,7 @@ mod cholesky;
 mod pieces;
 mod products;
 mod reduction;
+mod rotation;
 mod shifted;
 #[cfg(test)]
 mod tests;

@@ -79,13 +79,14 @@ fn work_that_nobody_wants_is_not_begun() {
     let a = &Matrix::from_fn(5, 5, value);
     let reduced = Tridiagonal::reduce(positive(5), &wanted).unwrap();
     let factor = Cholesky::new(positive(5), &wanted).unwrap().unwrap();
-    let results: [Result<()>; 10] = [
+    let results: [Result<()>; 11] = [
         multiply(a, a, context).map(drop),
         multiply_transposed(a, a, context).map(drop),
         multiply_by_transposed(a, a, context).map(drop),
         gram_of_rows(a, context).map(drop),
         gram_of_columns(a, context).map(drop),
         Tridiagonal::reduce(positive(5), context).map(drop),
+        Tridiagonal::reduce_and_rotate(positive(5), &mut a.clone(), context).map(drop),
         reduced.rotate_rows(&mut a.clone(), context),
         reduced.rotate_back(a, context).map(drop),
         Cholesky::new(positive(5), context).map(drop),

@@ -1,42 +1,13 @@
 //! Reduction to tridiagonal form, and what the form makes cheap.
 
-use super::pieces::Pieces;
+use super::reduction::{self, Direction, Reduced, Reflections};
+use super::rotation::{self, Columns};
 use super::shifted::ShiftedFactors;
-use super::{reduction, view_mut, workspace};
+use super::view_mut;
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::householder::{
-    apply_block_householder_on_the_left_in_place_with_conj as apply_block,
-    apply_block_householder_sequence_on_the_left_in_place_scratch as scratch_of_blocks,
-    apply_block_householder_transpose_on_the_left_in_place_with_conj as apply_transposed_block,
-};
-use faer::{Conj, Mat, MatMut, MatRef, Par};
-use rayon::prelude::*;
-use std::ops::RangeInclusive;
-
-/// To Qᵀ, the first block first, or to Q, the last one first.
-#[derive(Clone, Copy)]
-enum Direction {
-    Forward,
-    Back,
-}
-
-/// What is known of the columns that are rotated.
-#[derive(Clone, Copy)]
-enum Columns {
-    Any,
-    /// They are those of the identity, below its first row. With the last block first, a block finds zeros in its rows
-    /// of all columns before it, which stay zeros.
-    OfIdentity,
-}
-
-/// How a block of reflections is applied: its vectors, its factor, and the columns.
-type Apply = fn(MatRef<'_, f64>, MatRef<'_, f64>, Conj, MatMut<'_, f64>, Par, &mut MemStack);
-
-/// Columns that are rotated at a time: enough for fast products, few enough to stay in a core's cache.
-const COLUMNS: RangeInclusive<usize> = 64..=256;
+use faer::MatMut;
 
 /// A symmetric matrix S = Q T Qᵀ with T tridiagonal and Q orthogonal.
 ///
@@ -44,11 +15,9 @@ const COLUMNS: RangeInclusive<usize> = 64..=256;
 /// (S + ξI)⁻¹ = Q (T + ξI)⁻¹ Qᵀ costs O(n) per right-hand side and ξ.
 #[derive(Clone, Debug)]
 pub struct Tridiagonal {
-    diagonal: Vec<f64>,
-    off_diagonal: Vec<f64>,
-    /// As the reduction left it, by columns.
-    reflectors: Matrix<f64>,
-    factors: Mat<f64>,
+    form: Reduced,
+    /// Q, the first ones first.
+    reflections: Vec<Reflections>,
 }
 
 impl Tridiagonal {
@@ -59,36 +28,48 @@ impl Tridiagonal {
     ///
     /// # Panics
     /// If the matrix is not square.
-    pub fn reduce(mut symmetric: Matrix<f64>, context: &Context) -> Result<Self> {
-        let n = symmetric.rows();
-        assert_eq!(n, symmetric.cols(), "a symmetric matrix is square");
-        let check = || context.check();
-        // Symmetric: its rows are its columns, and the reduction likes those contiguous.
-        let reduced = reduction::reduce(n, symmetric.as_mut_slice(), &check)?;
-        let factors = reduction::block_factors(n, symmetric.as_slice(), &reduced.scales, &check)?;
-        let (diagonal, off_diagonal) = (reduced.diagonal, reduced.off_diagonal);
-        Ok(Tridiagonal { diagonal, off_diagonal, reflectors: symmetric, factors })
+    pub fn reduce(symmetric: Matrix<f64>, context: &Context) -> Result<Self> {
+        assert_eq!(symmetric.rows(), symmetric.cols(), "a symmetric matrix is square");
+        let mut reflections = vec![];
+        let form =
+            reduction::reduce(symmetric, &mut |some| reflections.push(some), &|| context.check())?;
+        Ok(Tridiagonal { form, reflections })
     }
 
-    /// Numbers that are held beside a matrix of so many rows when it is reduced, and while it is.
+    /// [Reduces](Tridiagonal::reduce) a symmetric matrix and [rotates](Tridiagonal::rotate_rows) rows. Threads that have nothing
+    /// to do while the matrix is reduced rotate by the reflections that are known.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled); the rows are in between then.
+    ///
+    /// # Panics
+    /// If the matrix is not square, or the rows are not as long as it is.
+    pub fn reduce_and_rotate(
+        symmetric: Matrix<f64>,
+        rows: &mut Matrix<f64>,
+        context: &Context,
+    ) -> Result<Self> {
+        assert_eq!(symmetric.rows(), symmetric.cols(), "a symmetric matrix is square");
+        assert_eq!(symmetric.rows(), rows.cols(), "the rows to rotate have the size of the matrix");
+        let columns = view_mut(rows).transpose_mut();
+        let (form, reflections) = rotation::while_reduced(symmetric, columns, context)?;
+        Ok(Tridiagonal { form, reflections })
+    }
+
+    /// Numbers that are held for a matrix of so many rows: what comes of it, and what a reduction takes beside the matrix.
     pub(crate) fn memory(n: u64) -> (u64, u64) {
-        let (block, reducing) = reduction::widths(n as usize);
-        // The factors of the reflections, and T; products beside what is reduced.
-        ((block as u64 + 2) * n, (reducing as u64 + 4) * n)
+        let (reduced, reducing) = reduction::memory(n as usize);
+        (reduced as u64, reducing as u64)
     }
 
     /// Numbers that are held while so many rows are [rotated](Tridiagonal::rotate_rows) on so many threads.
     pub(crate) fn rotation_memory(n: u64, rows: u64, threads: u64) -> u64 {
-        let at_once = match Pieces::is_small((n * n * rows) as usize) {
-            true => rows,
-            false => rows.min(threads * *COLUMNS.end() as u64),
-        };
-        reduction::widths(n as usize).0 as u64 * at_once
+        rotation::memory(n as usize, rows as usize, threads as usize) as u64
     }
 
     /// n.
     pub fn size(&self) -> usize {
-        self.diagonal.len()
+        self.form.diagonal.len()
     }
 
     /// Replaces each row r by Qᵀ r, so that R becomes R Q.
@@ -142,9 +123,6 @@ impl Tridiagonal {
         Ok(out)
     }
 
-    /// Applies the blocks of reflections to the columns of a matrix, in one direction or the other.
-    ///
-    /// Parallel over columns: a chunk of them goes through all blocks without waiting for the others.
     fn rotate(
         &self,
         columns: MatMut<'_, f64>,
@@ -152,78 +130,12 @@ impl Tridiagonal {
         known: Columns,
         context: &Context,
     ) -> Result<()> {
-        /// Chunks that are wanted, as far as there are columns for them.
-        const CHUNKS: usize = 8;
-        context.check()?;
-        let (n, count) = (self.size(), columns.ncols());
-        if n < 2 || count == 0 {
-            return Ok(());
-        }
-        let pieces = Pieces::of(n * n * count, context);
-        // A block is applied in two products.
-        let most = pieces.limit / (2 * n * self.factors.nrows());
-        let wanted = match pieces.par {
-            Par::Seq => count,
-            _ => {
-                count.div_ceil(CHUNKS).next_multiple_of(16).clamp(*COLUMNS.start(), *COLUMNS.end())
-            }
-        };
-        let chunk = wanted.min(most.max(1));
-        let columns = columns.subrows_mut(1, n - 1);
-        // How many columns of a chunk a block that begins with this row does not touch.
-        let untouched = |start: usize, first: usize| match known {
-            Columns::Any => 0,
-            Columns::OfIdentity => first.saturating_sub(start),
-        };
-        if chunk >= count {
-            self.rotate_chunk(columns, direction, &|first| untouched(0, first), context)
-        } else {
-            let chunks = columns.par_col_chunks_mut(chunk).enumerate();
-            chunks.try_for_each(|(k, columns)| {
-                self.rotate_chunk(columns, direction, &|first| untouched(k * chunk, first), context)
-            })
-        }
-    }
-
-    fn rotate_chunk(
-        &self,
-        mut columns: MatMut<'_, f64>,
-        direction: Direction,
-        untouched: &dyn Fn(usize) -> usize,
-        context: &Context,
-    ) -> Result<()> {
-        let n = self.size();
-        let reflectors = MatRef::from_column_major_slice(self.reflectors.as_slice(), n, n);
-        // Below their unit diagonal.
-        let vectors = reflectors.submatrix(1, 0, n - 1, n - 1);
-        let block = self.factors.nrows();
-        workspace::note(columns.ncols(), block, n);
-        let mut memory = MemBuffer::new(scratch_of_blocks::<f64>(n - 1, block, columns.ncols()));
-        let stack = MemStack::new(&mut memory);
-        let blocks = (n - 1).div_ceil(block);
-        for b in 0..blocks {
-            context.check()?;
-            let (apply, first): (Apply, _) = match direction {
-                Direction::Forward => (apply_transposed_block, b * block),
-                Direction::Back => (apply_block, (blocks - 1 - b) * block),
-            };
-            let end = (n - 1).min(first + block);
-            let untouched = untouched(first).min(columns.ncols());
-            apply(
-                vectors.get(first.., first..end),
-                self.factors.get(..end - first, first..end),
-                Conj::No,
-                columns.as_mut().get_mut(first.., untouched..),
-                Par::Seq,
-                stack,
-            );
-        }
-        Ok(())
+        rotation::rotate(&self.reflections, columns, direction, known, context)
     }
 
     /// T + ξI = L D Lᵀ for several ξ.
     pub fn shift(&self, shifts: &[f64]) -> ShiftedFactors {
-        ShiftedFactors::new(&self.diagonal, &self.off_diagonal, shifts)
+        ShiftedFactors::new(&self.form.diagonal, &self.form.off_diagonal, shifts)
     }
 }
 

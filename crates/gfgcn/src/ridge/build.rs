@@ -101,8 +101,7 @@ impl RidgePath {
                 (Tridiagonal::reduce(gram, context)?, Rows::Untouched(None))
             }
             Purpose::LeftOut => {
-                let system = Tridiagonal::reduce(gram, context)?;
-                system.rotate_rows(&mut features, context)?;
+                let system = Tridiagonal::reduce_and_rotate(gram, &mut features, context)?;
                 (system, Rows::Rotated(features))
             }
         };
@@ -148,13 +147,18 @@ impl RidgePath {
             Some(basis) => multiply_transposed(basis, &scaled, context)?,
             None => scaled,
         };
-        let system = Tridiagonal::reduce(symmetric, context)?;
-        let rows = match (purpose, basis) {
-            (Purpose::Solutions, basis) => Rows::Untouched(basis),
-            (Purpose::LeftOut, None) => Rows::Rotated(system.basis(context)?),
+        let (system, rows) = match (purpose, basis) {
+            (Purpose::Solutions, basis) => {
+                (Tridiagonal::reduce(symmetric, context)?, Rows::Untouched(basis))
+            }
+            (Purpose::LeftOut, None) => {
+                let system = Tridiagonal::reduce(symmetric, context)?;
+                let rows = system.basis(context)?;
+                (system, Rows::Rotated(rows))
+            }
             (Purpose::LeftOut, Some(mut rows)) => {
-                system.rotate_rows(&mut rows, context)?;
-                Rows::Rotated(rows)
+                let system = Tridiagonal::reduce_and_rotate(symmetric, &mut rows, context)?;
+                (system, Rows::Rotated(rows))
             }
         };
         let factored = Factored::Here(Reduced::new(system, rows, right_side, context)?);

@@ -7,6 +7,8 @@ use rayon::prelude::*;
 
 /// Left-out predictions smaller than this share of the largest target are zeros before rounding.
 const ROUNDING: f64 = 1e-9;
+/// With a leverage h, rounding grows by 1 / (1 − h), and so does what is no more than rounding.
+const GROWTH: f64 = 64.0 * f64::EPSILON / ROUNDING;
 /// Rows of targets that a task looks through at least.
 const ROWS_AT_ONCE: usize = 4096;
 
@@ -38,6 +40,7 @@ impl<'a> LeftOut<'a> {
             roots: self.weights.map(Scaling::roots),
             total: self.weights.map_or(self.targets.rows() as f64, Scaling::total),
             zeros: self.zeros,
+            growth: GROWTH,
         }
     }
 
@@ -53,12 +56,14 @@ impl<'a> LeftOut<'a> {
             (Form::Primal, None) => (root, 1.0),
             (Form::Primal, Some(_)) => (root, 1.0 - share()),
         };
-        LeftOutNode { targets, means: self.means, scale, room, root, zeros: self.zeros }
+        let (form, means, zeros) = (self.form, self.means, self.zeros);
+        LeftOutNode { form, targets, means, scale, room, root, zeros }
     }
 }
 
 /// The formula for one node: y_i − (aim − V_i) / ((room − q_i) s_i), where V_i comes near the aim.
 pub(super) struct LeftOutNode<'a> {
+    form: Form,
     /// y_i.
     targets: &'a [f64],
     means: Option<&'a [f64]>,
@@ -72,16 +77,19 @@ pub(super) struct LeftOutNode<'a> {
 }
 
 impl LeftOutNode<'_> {
-    /// The left-out prediction from V_i and q_i.
+    /// The left-out prediction from V_i and q_i at a penalty ξ.
     #[inline]
-    pub(super) fn predict(&self, fitted: &[f64], form: f64, out: &mut [f64]) {
+    pub(super) fn predict(&self, fitted: &[f64], form: f64, xi: f64, out: &mut [f64]) {
         let factor = ((self.room - form) * self.root).recip();
+        // 1 − h is the room that is left in the primal form, and ξ q_i in the dual one.
+        let growth = GROWTH * factor.abs() * if self.form == Form::Dual { xi.recip() } else { 1.0 };
+        let rounding = growth.max(1.0);
         let columns = self.targets.iter().zip(self.zeros).zip(fitted).enumerate();
         for (out, (column, ((target, zero), fitted))) in out.iter_mut().zip(columns) {
             let mean = self.means.map_or(0.0, |means| means[column]);
             let left_out = target - (self.scale * (target - mean) - fitted) * factor;
             // What no other node reaches is predicted 0; rounding would leave a trace of its own target.
-            *out = if left_out.abs() < *zero { 0.0 } else { left_out };
+            *out = if left_out.abs() < zero * rounding { 0.0 } else { left_out };
         }
     }
 }

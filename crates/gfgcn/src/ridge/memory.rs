@@ -128,8 +128,8 @@ impl Ridge {
             Purpose::Solutions if self.is_primal(sizes) => (0, 0, 0),
             Purpose::Solutions => (posed, posed, 0),
         };
-        let reducing = (posed + weighted).max(reduced + reducing);
-        size * size + right_side + reducing.max(reflections + kept + rotating.max(after))
+        let reducing = size * size + (posed + weighted).max(reduced + reducing);
+        right_side + reducing.max(reflections + kept + rotating.max(after))
     }
 
     /// Solutions and scores at every λ.

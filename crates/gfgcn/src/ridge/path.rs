@@ -246,7 +246,7 @@ impl RidgePath {
         for penalties in penalties.chunks(at_once.max(1)) {
             let mut total = vec![S::default(); penalties.len()];
             let usable = self.for_each_block(penalties, context, |fits| {
-                for sums in self.visited(fits, penalties.len(), context, &visit)? {
+                for sums in self.visited(fits, penalties, context, &visit)? {
                     total.iter_mut().zip(sums).for_each(|(total, sum)| combine(total, sum));
                 }
                 Ok(())
@@ -288,7 +288,7 @@ impl RidgePath {
     fn visited<S: Default + Clone + Send>(
         &self,
         fits: &Fits<'_>,
-        penalties: usize,
+        penalties: &[f64],
         context: &Context,
         visit: &(impl Fn(&mut S, usize, &[f64]) + Sync),
     ) -> Result<Vec<Vec<S>>> {
@@ -299,13 +299,13 @@ impl RidgePath {
             let first = nodes.start + chunk * CHUNK;
             let range = first..nodes.end.min(first + CHUNK);
             let fits = fits.of(range.clone(), context)?;
-            let mut sums = vec![S::default(); penalties];
+            let mut sums = vec![S::default(); penalties.len()];
             let mut left_out = vec![0.0; t];
             for (k, node) in range.enumerate() {
                 let of_node = formula.of(node);
-                for (p, sum) in sums.iter_mut().enumerate() {
+                for (p, (sum, &xi)) in sums.iter_mut().zip(penalties).enumerate() {
                     let (fit, form) = fits.at(p, k, t);
-                    of_node.predict(fit, form, &mut left_out);
+                    of_node.predict(fit, form, xi, &mut left_out);
                     visit(sum, node, &left_out);
                 }
             }
@@ -357,7 +357,7 @@ impl RidgePath {
                 let fits = fits.of(first..first + out.len() / t, context)?;
                 for (k, out) in out.chunks_mut(t).enumerate() {
                     let (fit, form) = fits.at(0, k, t);
-                    formula.of(first + k).predict(fit, form, out);
+                    formula.of(first + k).predict(fit, form, xi, out);
                 }
                 Ok(())
             })

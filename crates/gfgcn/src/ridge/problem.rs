@@ -135,9 +135,14 @@ impl Side<'_> {
             means
         });
         let features = scaled_rows(features, self.weights);
-        let factor = self.factorise(gram_of_columns(&features, self.context)?)?;
+        let gram = gram_of_columns(&features, self.context)?;
         let scaled = scaled_rows(self.targets.clone(), self.weights);
-        let right_side = multiply_transposed(&features, &scaled, self.context)?;
+        // A factorisation has little to do for a second thread.
+        let (factor, right_side) = rayon::join(
+            || self.factorise(gram),
+            || multiply_transposed(&features, &scaled, self.context),
+        );
+        let (factor, right_side) = (factor?, right_side?);
         let coefficients = factor.solve(right_side, self.context)?;
         let mut constants = vec![0.0; coefficients.cols()];
         if let Some(means) = means {
@@ -216,7 +221,7 @@ impl Side<'_> {
         let formula = LeftOut { form, targets, means, weights, zeros: &zeros };
         let mut out = Matrix::zeros(targets.rows(), targets.cols());
         for i in 0..targets.rows() {
-            formula.of(i).predict(fitted.row(i), quadratic_form(i), out.row_mut(i));
+            formula.of(i).predict(fitted.row(i), quadratic_form(i), self.xi, out.row_mut(i));
         }
         out
     }
@@ -259,6 +264,7 @@ mod tests {
     use super::*;
     use crate::data::mix;
     use crate::linalg::gram_of_rows;
+    use crate::ridge::penalty_grid;
 
     fn chance(seed: usize) -> f64 {
         (mix(seed as u64) % 1000) as f64 / 1000.0 - 0.5
@@ -310,6 +316,38 @@ mod tests {
                     let expected = products.sum::<f64>() + without.intercept[t];
                     let found = left_out[(i, t)];
                     assert!((found - expected).abs() < 1e-10, "node {i}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    /// Nodes that share nothing with any other are predicted 0 without themselves, at every penalty that is searched, however
+    /// little the smallest leaves of what is not rounding.
+    #[test]
+    fn what_no_other_node_reaches_is_predicted_zero() {
+        let (n, context) = (60, Context::default());
+        // Among the others: a reduction that came to them first would never mix them with these.
+        let alone = |i: usize| i % 10 == 3;
+        let targets = Matrix::from_fn(n, 3, |i, j| f64::from(i % 3 == j));
+        for columns in [46, 120] {
+            let features = Matrix::from_fn(n, columns, |i, j| match (alone(i), j < 6) {
+                (true, _) => f64::from(i / 10 == j),
+                (false, true) => 0.0,
+                (false, false) => chance(31 * i + j + 7000),
+            });
+            let dual = Problem::Dual(gram_of_rows(&features, &context).unwrap());
+            for problem in [Problem::Primal(features), dual] {
+                let path = problem.clone();
+                let path = path.path(Purpose::LeftOut, targets.clone(), None, false, &context);
+                let path = path.unwrap();
+                for xi in penalty_grid(path.scale()) {
+                    let once = problem.clone().solve_left_out(&targets, None, false, xi, &context);
+                    for left_out in [path.left_out(xi, &context).unwrap(), once.unwrap().1] {
+                        for i in 0..n {
+                            let row = left_out.row(i);
+                            assert_eq!(row == [0.0; 3], alone(i), "{columns}, {xi:e}: {row:?}");
+                        }
+                    }
                 }
             }
         }

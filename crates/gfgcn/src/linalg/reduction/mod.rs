@@ -11,16 +11,18 @@
 mod crew;
 mod kernels;
 mod parts;
+mod reflections;
+
+pub(super) use reflections::{Direction, Reflections};
 
 use crate::error::Result;
+use crate::matrix::Matrix;
 use crate::pages::Lines;
 use crew::Crew;
-use faer::linalg::householder::{make_householder_in_place, upgrade_householder_factor};
-use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
-use faer::{ColMut, Mat, MatMut, MatRef, Par};
+use faer::ColMut;
+use faer::linalg::householder::make_householder_in_place;
 use kernels::{AddCombination, Complete, LINE};
 use parts::{Divided, Round, line_of};
-use rayon::prelude::*;
 
 /// Below this size everything is one part: a problem of few milliseconds, and there are many of them.
 const ONE_PART: usize = 600;
@@ -37,29 +39,32 @@ const ROUND: usize = 1 << 29;
 /// Whether the work is still wanted.
 type Check<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
-/// A tridiagonal matrix, and τ of each reflection I − v vᵀ / τ that led to it.
+/// What is done with reflections as they are found, the first ones first.
+type Found<'a> = &'a mut (dyn FnMut(Reflections) + Send);
+
+/// T: its diagonal, and what is beside it.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reduced {
     pub(super) diagonal: Vec<f64>,
     pub(super) off_diagonal: Vec<f64>,
-    pub(super) scales: Vec<f64>,
 }
 
-/// Reduces a symmetric matrix, both halves of it, given by columns. The vectors of the reflections take the place of
-/// its lower triangle, below their leading 1, which is where the off-diagonal is.
-pub(super) fn reduce(n: usize, matrix: &mut [f64], check: Check<'_>) -> Result<Reduced> {
+/// Reduces a symmetric matrix.
+pub(super) fn reduce(matrix: Matrix<f64>, found: Found<'_>, check: Check<'_>) -> Result<Reduced> {
     // Wider panels make faster products and slower columns. More parts would cost more than they bring: every
     // column waits for all of them.
-    let (width, parts) = if n < ONE_PART { (NARROW, 1) } else { (WIDEST, 2) };
-    let divided = Divided::new(n, matrix, width, parts);
+    let (width, parts) = if matrix.rows() < ONE_PART { (NARROW, 1) } else { (WIDEST, 2) };
+    // Symmetric: its rows are its columns.
+    let divided = Divided::new(matrix.rows(), matrix.as_slice(), width, parts);
+    drop(matrix);
     let work = |part: usize| divided.work(part);
-    let reduced = if parts == 1 {
-        reduce_divided(&divided, &|| {}, &|| work(0), check)?
+    if parts == 1 {
+        reduce_divided(&divided, &|| {}, &|| work(0), found, check)
     } else {
-        Crew::new(parts, &work)
-            .led_by(|lead| reduce_divided(&divided, &|| lead.recruit(), &|| lead.round(), check))?
-    };
-    divided.write_to(matrix);
-    Ok(reduced)
+        Crew::new(parts, &work).led_by(|lead| {
+            reduce_divided(&divided, &|| lead.recruit(), &|| lead.round(), found, check)
+        })
+    }
 }
 
 /// The loop over panels and columns; `recruit` is called when there is work for a while, and `round` has all parts do
@@ -68,22 +73,29 @@ fn reduce_divided(
     matrix: &Divided,
     recruit: &dyn Fn(),
     round: &dyn Fn(),
+    found: Found<'_>,
     check: Check<'_>,
 ) -> Result<Reduced> {
     let (n, width) = (matrix.size, matrix.width);
-    let mut reduced = Reduced { diagonal: vec![], off_diagonal: vec![], scales: vec![] };
+    let mut reduced = Reduced::default();
+    // τ of the reflections that nobody was told of.
+    let mut scales = vec![];
     let mut products = Lines::zeros(matrix.rows);
     for first in (0..n).step_by(width) {
         recruit();
         let end = n.min(first + width);
         for k in first..end {
             check()?;
-            reflect(matrix, first, k, &mut reduced);
+            reflect(matrix, first, k, &mut reduced, &mut scales);
             if k + 1 < n {
                 matrix.panel_mut().round = Round::Multiply { column: k, reflection: k - first };
                 round();
-                complete(matrix, first, k, reduced.scales[k].recip(), &mut products);
+                complete(matrix, first, k, scales[scales.len() - 1].recip(), &mut products);
             }
+        }
+        if scales.len() >= block_width(n) || (end == n && !scales.is_empty()) {
+            found(matrix.reflections(end, &scales));
+            scales.clear();
         }
         let columns = (ROUND / (2 * width * n)).next_multiple_of(width) * matrix.parts.len();
         for first in (end..n).step_by(columns) {
@@ -96,7 +108,7 @@ fn reduce_divided(
 }
 
 /// Applies the panel's reflections to column k and finds the one that clears it below the off-diagonal.
-fn reflect(matrix: &Divided, first: usize, k: usize, reduced: &mut Reduced) {
+fn reflect(matrix: &Divided, first: usize, k: usize, reduced: &mut Reduced, scales: &mut Vec<f64>) {
     let (n, rows, width, reflection) = (matrix.size, matrix.rows, matrix.width, k - first);
     let mut panel = matrix.panel_mut();
     let mut part = matrix.part(matrix.owner(first));
@@ -115,7 +127,7 @@ fn reflect(matrix: &Divided, first: usize, k: usize, reduced: &mut Reduced) {
     if let [_, head, tail @ ..] = column {
         let reflector = make_householder_in_place(head, ColMut::from_slice_mut(tail));
         reduced.off_diagonal.push(*head);
-        reduced.scales.push(reflector.tau);
+        scales.push(reflector.tau);
         for start in [0, 2 * width] {
             let v = &mut panel.columns[(start + reflection) * rows..][..n];
             v[line_of(k + 1)..=k].fill(0.0);
@@ -153,51 +165,24 @@ fn complete(matrix: &Divided, first: usize, k: usize, inverse: f64, products: &m
     kernels::run(Complete { p, v, inverse, w });
 }
 
-/// How many reflections of so many are applied at once.
-fn block_width(count: usize) -> usize {
-    if count > 0 { recommended_block_size::<f64>(count, count) } else { 1 }
+/// How many reflections of a matrix of so many rows are applied at once: those of some panels.
+pub(super) fn block_width(n: usize) -> usize {
+    match n {
+        0..ONE_PART => 2 * NARROW,
+        ONE_PART..2048 => 2 * WIDEST,
+        2048..8192 => 4 * WIDEST,
+        _ => 8 * WIDEST,
+    }
 }
 
-/// The columns, as long as a matrix of so many rows, of the factors with which reflections are applied, and of what a
-/// reduction holds: a panel, and the lower triangle.
-pub(super) fn widths(n: usize) -> (usize, usize) {
-    let panel = if n < ONE_PART { NARROW } else { WIDEST };
+/// Numbers that are held for a matrix of so many rows: what comes of it, and what a reduction takes beside the matrix.
+pub(super) fn memory(n: usize) -> (usize, usize) {
+    let (panel, block) = (if n < ONE_PART { NARROW } else { WIDEST }, block_width(n));
     let rows = n.next_multiple_of(LINE);
-    (block_width(n.saturating_sub(1)), 3 * panel + (rows + panel) / 2 + LINE)
-}
-
-/// The triangular factors with which several reflections are applied at once, side by side.
-pub(super) fn block_factors(
-    n: usize,
-    reduced: &[f64],
-    scales: &[f64],
-    check: Check<'_>,
-) -> Result<Mat<f64>> {
-    let count = n.saturating_sub(1);
-    let width = block_width(count);
-    let mut factors = Mat::zeros(width, count);
-    if count == 0 {
-        return Ok(factors);
-    }
-    let vectors = MatRef::from_column_major_slice(reduced, n, n).submatrix(1, 0, count, count);
-    let build = |(block, factor): (usize, MatMut<'_, f64>)| {
-        check()?;
-        let (first, size) = (block * width, factor.ncols());
-        let mut factor = factor.subrows_mut(0, size);
-        (0..size).for_each(|k| factor[(k, k)] = scales[first + k]);
-        let vectors = vectors.submatrix(first, first, count - first, size);
-        upgrade_householder_factor(factor, vectors, size, 1, Par::Seq);
-        Ok(())
-    };
-    if n < ONE_PART {
-        for first in (0..count).step_by(width) {
-            let size = width.min(count - first);
-            build((first / width, factors.as_mut().subcols_mut(first, size)))?;
-        }
-    } else {
-        factors.as_mut().par_col_chunks_mut(width).enumerate().try_for_each(build)?;
-    }
-    Ok(factors)
+    // Two factors of each block from its first row on, and T.
+    let reduced = rows + block + 2 * LINE + 2;
+    // The lower triangle, and a panel.
+    (reduced * n, ((rows + panel) / 2 + LINE + 3 * panel + 2) * n)
 }
 
 #[cfg(test)]
@@ -209,10 +194,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
 
-    fn symmetric(n: usize) -> Vec<f64> {
-        (0..n * n)
-            .map(|k| ((k / n + k % n) as f64 * 0.7).sin() + f64::from(k / n == k % n))
-            .collect()
+    fn symmetric(n: usize) -> Matrix<f64> {
+        Matrix::from_fn(n, n, |i, j| ((i + j) as f64 * 0.7).sin() + f64::from(i == j))
     }
 
     #[test]
@@ -223,7 +206,7 @@ mod tests {
                 k if k < limit => Ok(()),
                 _ => Err(Error::Cancelled),
             };
-            let result = reduce(n, &mut symmetric(n), &check);
+            let result = reduce(symmetric(n), &mut drop, &check);
             assert!(matches!(result, Err(Error::Cancelled)));
             assert_eq!(asked.into_inner(), limit + 1, "nothing is done after the check failed");
         }
@@ -248,7 +231,7 @@ mod tests {
                 cancel.cancel();
                 meet.wait();
             });
-            let result = reduce(700, &mut symmetric(700), &check);
+            let result = reduce(symmetric(700), &mut drop, &check);
             assert!(matches!(result, Err(Error::Cancelled)));
         });
     }
@@ -260,7 +243,7 @@ mod tests {
             asked.fetch_add(1, Ordering::Relaxed);
             Ok(())
         };
-        reduce(100, &mut symmetric(100), &check).unwrap();
+        reduce(symmetric(100), &mut drop, &check).unwrap();
         assert!(asked.into_inner() >= 100);
     }
 }

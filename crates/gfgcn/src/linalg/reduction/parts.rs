@@ -5,11 +5,12 @@
 //! cache of one core if all goes well. Each part adds up the product of its own columns; the sums are added in the
 //! order of the parts. So it does not matter which thread does a part.
 
-use super::WIDEST;
 use super::kernels::{self, AddSymmetricProduct, LINE, Products};
+use super::{Reflections, WIDEST};
 use crate::pages::Lines;
 use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 
@@ -45,7 +46,7 @@ pub(super) enum Round {
 
 /// Some of the block columns, and room for what they contribute to a product.
 pub(super) struct Part {
-    blocks: Vec<Block>,
+    blocks: VecDeque<Block>,
     pub(super) sums: Lines<f64>,
     /// Products of the columns of V and of W with the vector.
     pub(super) dots: [[f64; WIDEST]; 2],
@@ -61,7 +62,8 @@ impl Divided {
     /// Copies a symmetric matrix, by columns.
     pub(super) fn new(size: usize, matrix: &[f64], width: usize, parts: usize) -> Self {
         let rows = size.next_multiple_of(LINE);
-        let part = || Part { blocks: vec![], sums: Lines::zeros(rows), dots: [[0.0; WIDEST]; 2] };
+        let part =
+            || Part { blocks: VecDeque::new(), sums: Lines::zeros(rows), dots: [[0.0; WIDEST]; 2] };
         let mut divided: Vec<Part> = (0..parts).map(|_| part()).collect();
         for (block, columns) in matrix.chunks((width * size).max(1)).enumerate() {
             let first = block * width;
@@ -69,25 +71,31 @@ impl Divided {
             for (copy, column) in entries.chunks_mut(rows - first).zip(columns.chunks(size)) {
                 copy[..size - first].copy_from_slice(&column[first..]);
             }
-            divided[owner(block, parts)].blocks.push(Block { first, entries });
+            divided[owner(block, parts)].blocks.push_back(Block { first, entries });
         }
         let columns = Lines::zeros(3 * width * rows);
         let panel = RwLock::new(Panel { columns, round: Round::Update { first: 0, end: 0 } });
         Divided { size, rows, width, parts: divided.into_iter().map(Mutex::new).collect(), panel }
     }
 
-    /// Copies the lower triangle back.
-    pub(super) fn write_to(self, matrix: &mut [f64]) {
-        for part in self.parts {
-            for Block { first, entries } in part.into_inner().expect(UNPOISONED).blocks {
-                let columns = matrix[first * self.size..].chunks_mut(self.size);
-                for (k, (copy, column)) in
-                    entries.chunks(self.rows - first).zip(columns).enumerate()
-                {
-                    column[first + k..].copy_from_slice(&copy[k..self.size - first]);
-                }
+    /// The reflections with these τ, the last ones before column `end`. Their blocks are given up.
+    pub(super) fn reflections(&self, end: usize, scales: &[f64]) -> Reflections {
+        // There is none for the last column.
+        let first = end.min(self.size - 1) - scales.len();
+        let below = self.size - 1 - first;
+        let mut vectors = Mat::zeros(below, scales.len());
+        for start in (first..end).step_by(self.width) {
+            let Block { first: column, entries } = self.part(self.owner(start)).take_first();
+            debug_assert_eq!(column, start, "blocks are given up in their order");
+            let found = entries.chunks(self.rows - start).take(scales.len() + first - start);
+            for (k, column) in found.enumerate() {
+                let vector = &column[k + 2..self.size - start];
+                let place = vectors.col_as_slice_mut(start - first + k);
+                place[start - first + k] = 1.0;
+                place[below - vector.len()..].copy_from_slice(vector);
             }
         }
+        Reflections::new(first + 1, vectors, scales)
     }
 
     pub(super) fn panel_mut(&self) -> RwLockWriteGuard<'_, Panel> {
@@ -137,6 +145,11 @@ impl Panel {
 }
 
 impl Part {
+    /// The first of its blocks, which it no longer has then.
+    fn take_first(&mut self) -> Block {
+        self.blocks.pop_front().expect("the part owns the block")
+    }
+
     /// The entries of the block that begins with this column.
     pub(super) fn block_mut(&mut self, first: usize) -> &mut [f64] {
         let block = self.blocks.iter_mut().find(|block| block.first == first);
