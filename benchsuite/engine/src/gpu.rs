@@ -195,6 +195,7 @@ pub(crate) fn fit(data: &Path, depth: usize) -> Result<()> {
         roots: None,
         total: rows.rows() as f64,
         zeros: &zeros,
+        growth: 0.0,
     };
     let judged = timed(|| Ok(system.left_out(&penalties, &context)?.judge(&judging, &context)?))?;
     let fetched = timed(|| {
