@@ -3,7 +3,10 @@
 use crate::pages::LINE;
 
 /// Vectors that are held and added to the sums together, at most.
-pub(super) const WINDOW: usize = 4;
+pub(super) const WINDOW: usize = 8;
+/// Vectors of a window that are to stay close at hand. Rows of the last one are read in the order of the neighbours; the others are
+/// read once more, in their own order, when they are added up, and may come from further away.
+const CLOSE: usize = 4;
 /// Bytes of the vectors of one slab that are to stay in the cache of one core, about.
 const CACHED_BYTES: usize = 3 << 20;
 /// A line per node takes more than this: rows come from far away whatever is done.
@@ -52,7 +55,7 @@ impl Layout {
         let line = LINE / size_of::<T>();
         let threads = rayon::current_num_threads();
         let large = nodes * LINE > FAR_BYTES;
-        let lines_at_hand = CACHED_BYTES / (nodes * LINE * WINDOW).max(1);
+        let lines_at_hand = CACHED_BYTES / (nodes * LINE * CLOSE).max(1);
         let lines = if large { 2 } else { lines_at_hand.clamp(2, 4) };
         let width = (lines * line).min(columns.max(1));
         let slabs = columns.div_ceil(width);

@@ -286,7 +286,11 @@ impl Slab<'_> {
                     0 => add::<T, 1>(window, terms, sums, self.stride),
                     1 => add::<T, 2>(window, terms, sums, self.stride),
                     2 => add::<T, 3>(window, terms, sums, self.stride),
-                    _ => add::<T, 4>(window, terms, sums, self.stride),
+                    3 => add::<T, 4>(window, terms, sums, self.stride),
+                    4 => add::<T, 5>(window, terms, sums, self.stride),
+                    5 => add::<T, 6>(window, terms, sums, self.stride),
+                    6 => add::<T, 7>(window, terms, sums, self.stride),
+                    _ => add::<T, 8>(window, terms, sums, self.stride),
                 }
                 kept.start += 1;
             }

@@ -82,13 +82,9 @@ pub(super) fn while_reduced(
     let meanwhile = || {
         for chunk in &chunks {
             let Ok(mut chunk) = chunk.try_lock() else { continue };
-            loop {
+            while !is_reduced.load(Ordering::Relaxed) {
                 // What is cancelled ends with the reduction.
-                let goes_on = !is_reduced.load(Ordering::Relaxed)
-                    && matches!(chunk.step(&known, context), Ok(true));
-                if !goes_on {
-                    break;
-                }
+                let Ok(true) = chunk.step(&known, context) else { break };
             }
         }
     };

@@ -44,6 +44,15 @@ impl<'a> LeftOut<'a> {
         }
     }
 
+    /// How rounding grows at a penalty ξ, times 1 / (room − q_i): 1 − h is the room that is left in the primal form, and
+    /// ξ q_i in the dual one.
+    pub(super) fn growth(&self, xi: f64) -> f64 {
+        match self.form {
+            Form::Primal => GROWTH,
+            Form::Dual => GROWTH / xi,
+        }
+    }
+
     /// What does not depend on the penalty.
     pub(super) fn of(&self, node: usize) -> LeftOutNode<'a> {
         let (targets, weights) = (self.targets.row(node), self.weights);
@@ -56,14 +65,12 @@ impl<'a> LeftOut<'a> {
             (Form::Primal, None) => (root, 1.0),
             (Form::Primal, Some(_)) => (root, 1.0 - share()),
         };
-        let (form, means, zeros) = (self.form, self.means, self.zeros);
-        LeftOutNode { form, targets, means, scale, room, root, zeros }
+        LeftOutNode { targets, means: self.means, scale, room, root, zeros: self.zeros }
     }
 }
 
 /// The formula for one node: y_i − (aim − V_i) / ((room − q_i) s_i), where V_i comes near the aim.
 pub(super) struct LeftOutNode<'a> {
-    form: Form,
     /// y_i.
     targets: &'a [f64],
     means: Option<&'a [f64]>,
@@ -77,13 +84,11 @@ pub(super) struct LeftOutNode<'a> {
 }
 
 impl LeftOutNode<'_> {
-    /// The left-out prediction from V_i and q_i at a penalty ξ.
+    /// The left-out prediction from V_i and q_i, where rounding [grows](LeftOut::growth) so much.
     #[inline]
-    pub(super) fn predict(&self, fitted: &[f64], form: f64, xi: f64, out: &mut [f64]) {
+    pub(super) fn predict(&self, fitted: &[f64], form: f64, growth: f64, out: &mut [f64]) {
         let factor = ((self.room - form) * self.root).recip();
-        // 1 − h is the room that is left in the primal form, and ξ q_i in the dual one.
-        let growth = GROWTH * factor.abs() * if self.form == Form::Dual { xi.recip() } else { 1.0 };
-        let rounding = growth.max(1.0);
+        let rounding = (growth * factor.abs()).max(1.0);
         let columns = self.targets.iter().zip(self.zeros).zip(fitted).enumerate();
         for (out, (column, ((target, zero), fitted))) in out.iter_mut().zip(columns) {
             let mean = self.means.map_or(0.0, |means| means[column]);

@@ -294,6 +294,7 @@ impl RidgePath {
     ) -> Result<Vec<Vec<S>>> {
         const CHUNK: usize = LEFT_OUT_AT_A_TIME;
         let (t, nodes, formula) = (self.targets.cols(), fits.nodes(), self.formula());
+        let growths: Vec<f64> = penalties.iter().map(|&xi| formula.growth(xi)).collect();
         let chunks = (0..nodes.len().div_ceil(CHUNK)).into_par_iter().map(|chunk| {
             context.check()?;
             let first = nodes.start + chunk * CHUNK;
@@ -303,9 +304,9 @@ impl RidgePath {
             let mut left_out = vec![0.0; t];
             for (k, node) in range.enumerate() {
                 let of_node = formula.of(node);
-                for (p, (sum, &xi)) in sums.iter_mut().zip(penalties).enumerate() {
+                for (p, (sum, &growth)) in sums.iter_mut().zip(&growths).enumerate() {
                     let (fit, form) = fits.at(p, k, t);
-                    of_node.predict(fit, form, xi, &mut left_out);
+                    of_node.predict(fit, form, growth, &mut left_out);
                     visit(sum, node, &left_out);
                 }
             }
@@ -346,6 +347,7 @@ impl RidgePath {
     /// If the path is one for [solutions](super::Purpose::Solutions) alone.
     pub fn left_out(&self, xi: f64, context: &Context) -> Result<Matrix<f64>> {
         let (t, formula) = (self.targets.cols(), self.formula());
+        let growth = formula.growth(xi);
         let mut scores = Matrix::zeros(self.targets.rows(), t);
         let usable = self.for_each_block(&[xi], context, |fits| {
             let block = fits.nodes();
@@ -357,7 +359,7 @@ impl RidgePath {
                 let fits = fits.of(first..first + out.len() / t, context)?;
                 for (k, out) in out.chunks_mut(t).enumerate() {
                     let (fit, form) = fits.at(0, k, t);
-                    formula.of(first + k).predict(fit, form, xi, out);
+                    formula.of(first + k).predict(fit, form, growth, out);
                 }
                 Ok(())
             })

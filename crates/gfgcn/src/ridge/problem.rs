@@ -220,8 +220,9 @@ impl Side<'_> {
         let (targets, weights, zeros) = (self.targets, self.weights, zeros_of(self.targets));
         let formula = LeftOut { form, targets, means, weights, zeros: &zeros };
         let mut out = Matrix::zeros(targets.rows(), targets.cols());
+        let growth = formula.growth(self.xi);
         for i in 0..targets.rows() {
-            formula.of(i).predict(fitted.row(i), quadratic_form(i), self.xi, out.row_mut(i));
+            formula.of(i).predict(fitted.row(i), quadratic_form(i), growth, out.row_mut(i));
         }
         out
     }
