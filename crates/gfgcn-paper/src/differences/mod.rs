@@ -73,7 +73,9 @@ pub(crate) fn missing(
     let mut missing = Vec::new();
     for case in cases() {
         for far in all_far(&of_graph[0], case.model, published) {
-            for setting in case.settings.iter().filter(|setting| far.depth <= setting.deepest) {
+            for setting in
+                case.settings.iter().filter(|setting| setting.depths.contains(&far.depth))
+            {
                 let Way::Trained(baseline, training) = (setting.at)(far.depth) else { continue };
                 let splits = tried_splits(subject, case.model, far.depth);
                 let longer = if training.patience.is_some() { LOOKING } else { 1.0 };
@@ -127,7 +129,7 @@ impl Case {
     /// One cell for each setting, empty where it is not tried.
     fn tried(&self, lab: &Lab<'_>, subject: &Subject, far: &Far) -> Result<Vec<Cell>> {
         let of_setting = |setting: &Setting| {
-            if far.depth > setting.deepest {
+            if !setting.depths.contains(&far.depth) {
                 return Ok(Cell::default());
             }
             let accuracies = accuracies(lab, subject, self.model, far, setting)?;

@@ -4,6 +4,7 @@ use crate::subject::{DEPTHS, Model};
 use gfgcn::ridge::Selection;
 use gfgcn::{Ridge, RowScaling};
 use gfgcn_baselines::{Appnp, Baseline, Gat, Gcn, Gcnii, JkNet, Jump, Method, Training};
+use std::ops::RangeInclusive;
 
 const DEEPEST: usize = DEPTHS[DEPTHS.len() - 1];
 
@@ -11,8 +12,8 @@ const DEEPEST: usize = DEPTHS[DEPTHS.len() - 1];
 pub(super) struct Setting {
     pub(super) name: &'static str,
     pub(super) at: Box<dyn Fn(usize) -> Way>,
-    /// What explains little is not tried on networks that take long.
-    pub(super) deepest: usize,
+    /// What explains little is not tried on networks that take long, nor what a simpler change explains.
+    pub(super) depths: RangeInclusive<usize>,
 }
 
 pub(super) enum Way {
@@ -31,7 +32,11 @@ pub(super) struct Case {
 
 impl Setting {
     fn up_to(self, deepest: usize) -> Self {
-        Setting { deepest, ..self }
+        Setting { depths: *self.depths.start()..=deepest, ..self }
+    }
+
+    fn from(self, shallowest: usize) -> Self {
+        Setting { depths: shallowest..=*self.depths.end(), ..self }
     }
 }
 
@@ -55,6 +60,12 @@ pub(super) fn cases() -> Vec<Case> {
                     Baseline::Gcn(Gcn { dropout: 0.0, ..Gcn::new(depth) })
                 })
                 .up_to(32),
+                trained(
+                    "no decay, no dropout, best validation epoch",
+                    best_epoch(no_decay),
+                    |depth| Baseline::Gcn(Gcn { dropout: 0.0, ..Gcn::new(depth) }),
+                )
+                .from(64),
                 trained("row-normalised features", by_sum, gcn).up_to(32),
             ],
         },
@@ -67,7 +78,12 @@ pub(super) fn cases() -> Vec<Case> {
                 trained("no dropout", usual, |depth| {
                     Baseline::Gat(Gat { dropout: 0.0, attention_dropout: 0.0, ..Gat::new(depth) })
                 })
-                .up_to(16),
+                .up_to(64),
+                trained("no dropout, best validation epoch", best_epoch(usual), |depth| {
+                    Baseline::Gat(Gat { dropout: 0.0, attention_dropout: 0.0, ..Gat::new(depth) })
+                })
+                .from(32)
+                .up_to(64),
                 trained("best validation epoch", best_epoch(usual), gat).up_to(16),
                 trained("row-normalised features", by_sum, gat).up_to(16),
             ],
@@ -172,17 +188,17 @@ fn trained(
     model: impl Fn(usize) -> Baseline + 'static,
 ) -> Setting {
     let at = Box::new(move |depth| Way::Trained(model(depth), training));
-    Setting { name, at, deepest: DEEPEST }
+    Setting { name, at, depths: 1..=DEEPEST }
 }
 
 fn solved(name: &'static str, lambda: f64) -> Setting {
     let selection = Selection::fixed(lambda).expect("a positive number");
     let ridge = Ridge { selection, ..Ridge::default() };
-    Setting { name, at: Box::new(move |_| Way::Solved(ridge)), deepest: DEEPEST }
+    Setting { name, at: Box::new(move |_| Way::Solved(ridge)), depths: 1..=DEEPEST }
 }
 
 fn one_split() -> Setting {
-    Setting { name: "one of our splits", at: Box::new(|_| Way::OneSplit), deepest: DEEPEST }
+    Setting { name: "one of our splits", at: Box::new(|_| Way::OneSplit), depths: 1..=DEEPEST }
 }
 
 fn without_decay(training: Training) -> Training {
