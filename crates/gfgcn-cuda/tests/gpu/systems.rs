@@ -5,7 +5,7 @@ use gfgcn::context::Context;
 use gfgcn::head::{Head, Truth};
 use gfgcn::matrix::Matrix;
 use gfgcn::metrics::Metric;
-use gfgcn::ridge::{Problem, Purpose, penalty_grid};
+use gfgcn::ridge::{Problem, Purpose, RidgePath, penalty_grid};
 
 fn features(n: usize, d: usize) -> Matrix<f64> {
     Matrix::from_fn(n, d, |i, j| chance(i * 5003 + j) + 0.2)
@@ -70,6 +70,18 @@ fn paths_are_those_of_the_processor() {
     }
 }
 
+/// The path of a problem whose nodes all count alike.
+fn plain_path(
+    gpu: &Context,
+    problem: Problem,
+    targets: &Matrix<f64>,
+    intercept: bool,
+) -> RidgePath {
+    on(gpu, |context| {
+        problem.clone().path(Purpose::LeftOut, targets.clone(), None, intercept, context)
+    })
+}
+
 /// Systems of all sizes that are solved with all tiles at once, and many penalties side by side, which are not.
 #[test]
 fn solutions_are_those_of_the_processor() {
@@ -78,15 +90,7 @@ fn solutions_are_those_of_the_processor() {
     for (d, columns) in [(256, 1), (257, 16), (480, 17), (512, 3), (777, 5), (1024, 2)] {
         let (n, features) = (d + 40, features(d + 40, d));
         let targets = Matrix::from_fn(n, columns, |i, t| chance(i + 7 * t));
-        let path = on(&gpu, |context| {
-            Problem::Primal(features.clone()).path(
-                Purpose::LeftOut,
-                targets.clone(),
-                None,
-                false,
-                context,
-            )
-        });
+        let path = plain_path(&gpu, Problem::Primal(features.clone()), &targets, false);
         let penalties: Vec<f64> = penalty_grid(path.scale()).into_iter().take(12).collect();
         let (all, usable) = path.solve_side_by_side(&penalties, &gpu).unwrap();
         assert!(usable.iter().all(|usable| *usable));
@@ -108,15 +112,7 @@ fn a_system_that_is_not_positive_has_no_solution() {
         let mut features = features(d + 10, d);
         features[(5, bad)] = f64::NAN;
         let targets = Matrix::from_fn(d + 10, 2, |i, t| chance(i + 7 * t));
-        let path = on(&gpu, |context| {
-            Problem::Primal(features.clone()).path(
-                Purpose::LeftOut,
-                targets.clone(),
-                None,
-                false,
-                context,
-            )
-        });
+        let path = plain_path(&gpu, Problem::Primal(features.clone()), &targets, false);
         assert!(path.solve(1.0, &gpu).is_err(), "column {bad} of {d}");
     }
 }
@@ -189,15 +185,7 @@ fn left_out_predictions_are_those_of_training_without_the_node() {
     let features = features(n, d);
     let targets = Matrix::from_fn(n, 2, |i, t| chance(i + 77 * t));
     for (dual, intercept, xi) in [(false, true, 3.0), (true, true, 0.7), (true, false, 5.0)] {
-        let path = on(&gpu, |context| {
-            problem(&features, dual).path(
-                Purpose::LeftOut,
-                targets.clone(),
-                None,
-                intercept,
-                context,
-            )
-        });
+        let path = plain_path(&gpu, problem(&features, dual), &targets, intercept);
         let found = path.left_out(xi, &gpu).unwrap();
         for i in [0, 57, 399] {
             let rest: Vec<usize> = (0..n).filter(|&k| k != i).collect();
@@ -220,15 +208,7 @@ fn the_same_bits_every_time_whatever_runs_beside_it() {
     let features = features(900, 310);
     let targets = Matrix::from_fn(900, 4, |i, t| chance(i + 7 * t));
     let run = || {
-        let path = on(&gpu, |context| {
-            Problem::Primal(features.clone()).path(
-                Purpose::LeftOut,
-                targets.clone(),
-                None,
-                false,
-                context,
-            )
-        });
+        let path = plain_path(&gpu, Problem::Primal(features.clone()), &targets, false);
         path.left_out(path.scale() * 1e-4, &gpu).unwrap()
     };
     let first = run();

@@ -47,6 +47,9 @@ pub(super) fn cases() -> Vec<Case> {
     let by_sum = by_row_sums(usual);
     let gcn = |depth| Baseline::Gcn(Gcn::new(depth));
     let gat = |depth| Baseline::Gat(Gat::new(depth));
+    let plain_gcn = |depth| Baseline::Gcn(Gcn { dropout: 0.0, ..Gcn::new(depth) });
+    let plain_gat =
+        |depth| Baseline::Gat(Gat { dropout: 0.0, attention_dropout: 0.0, ..Gat::new(depth) });
     let jknet = |depth| JkNet::new(depth, Jump::Concat);
     let gcnii = |depth| Gcnii { dropout: 0.0, ..Gcnii::new(depth) };
     vec![
@@ -56,14 +59,11 @@ pub(super) fn cases() -> Vec<Case> {
                 trained("decay on all layers", decay, gcn),
                 trained("no decay", no_decay, gcn).up_to(32),
                 trained("no decay, best validation epoch", best_epoch(no_decay), gcn),
-                trained("no dropout", usual, |depth| {
-                    Baseline::Gcn(Gcn { dropout: 0.0, ..Gcn::new(depth) })
-                })
-                .up_to(32),
+                trained("no dropout", usual, plain_gcn).up_to(32),
                 trained(
                     "no decay, no dropout, best validation epoch",
                     best_epoch(no_decay),
-                    |depth| Baseline::Gcn(Gcn { dropout: 0.0, ..Gcn::new(depth) }),
+                    plain_gcn,
                 )
                 .from(64),
                 trained("row-normalised features", by_sum, gcn).up_to(32),
@@ -75,15 +75,10 @@ pub(super) fn cases() -> Vec<Case> {
                 trained("no attention dropout", usual, |depth| {
                     Baseline::Gat(Gat { attention_dropout: 0.0, ..Gat::new(depth) })
                 }),
-                trained("no dropout", usual, |depth| {
-                    Baseline::Gat(Gat { dropout: 0.0, attention_dropout: 0.0, ..Gat::new(depth) })
-                })
-                .up_to(64),
-                trained("no dropout, best validation epoch", best_epoch(usual), |depth| {
-                    Baseline::Gat(Gat { dropout: 0.0, attention_dropout: 0.0, ..Gat::new(depth) })
-                })
-                .from(32)
-                .up_to(64),
+                trained("no dropout", usual, plain_gat).up_to(64),
+                trained("no dropout, best validation epoch", best_epoch(usual), plain_gat)
+                    .from(32)
+                    .up_to(64),
                 trained("best validation epoch", best_epoch(usual), gat).up_to(16),
                 trained("row-normalised features", by_sum, gat).up_to(16),
             ],
