@@ -1,7 +1,7 @@
 //! The factorisation for a single penalty.
 
 use super::pieces::{Pieces, cost, cut};
-use super::view_mut;
+use super::{Number, view_mut};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -103,8 +103,8 @@ fn width(pieces: &Pieces<'_>) -> usize {
 
 /// Replaces the lower triangle of a matrix by L, block column by block column: the square on the diagonal, what is
 /// below it, and then what remains of the matrix.
-fn factorise(
-    mut matrix: MatMut<'_, f64>,
+pub(super) fn factorise<T: Number>(
+    mut matrix: MatMut<'_, T>,
     pieces: &Pieces<'_>,
 ) -> Result<std::result::Result<(), usize>> {
     let n = matrix.nrows();
@@ -124,15 +124,15 @@ fn factorise(
             solve_lower_triangular_in_place(corner.as_ref(), rows, pieces.par);
         }
         if rest.nrows() > 0 {
-            pieces.multiply_by_itself(Accum::Add, rest, below.as_ref(), -1.0)?;
+            pieces.multiply_by_itself(Accum::Add, rest, below.as_ref(), T::from(-1.0))?;
         }
     }
     Ok(Ok(()))
 }
 
-fn factorise_at_once(matrix: MatMut<'_, f64>, par: Par) -> std::result::Result<(), usize> {
+fn factorise_at_once<T: Number>(matrix: MatMut<'_, T>, par: Par) -> std::result::Result<(), usize> {
     let scratch =
-        llt::factor::cholesky_in_place_scratch::<f64>(matrix.nrows(), par, Default::default());
+        llt::factor::cholesky_in_place_scratch::<T>(matrix.nrows(), par, Default::default());
     llt::factor::cholesky_in_place(
         matrix,
         Default::default(),
@@ -145,12 +145,12 @@ fn factorise_at_once(matrix: MatMut<'_, f64>, par: Par) -> std::result::Result<(
 }
 
 /// Replaces B by L⁻ᵀ L⁻¹ B.
-fn solve(lower: MatRef<'_, f64>, mut b: MatMut<'_, f64>, pieces: &Pieces<'_>) -> Result<()> {
+pub(super) fn solve<T: Number>(lower: MatRef<'_, T>, mut b: MatMut<'_, T>, pieces: &Pieces<'_>) -> Result<()> {
     let (n, par) = (lower.nrows(), pieces.par);
     assert_eq!(n, b.nrows(), "as many right-hand sides as the matrix has rows");
     if cost(n, n, b.ncols()) <= pieces.limit {
         pieces.context.check()?;
-        let scratch = llt::solve::solve_in_place_scratch::<f64>(n, b.ncols(), par);
+        let scratch = llt::solve::solve_in_place_scratch::<T>(n, b.ncols(), par);
         let mut memory = MemBuffer::new(scratch);
         llt::solve::solve_in_place_with_conj(lower, Conj::No, b, par, MemStack::new(&mut memory));
         return Ok(());
@@ -163,7 +163,7 @@ fn solve(lower: MatRef<'_, f64>, mut b: MatMut<'_, f64>, pieces: &Pieces<'_>) ->
         let end = first + block.nrows();
         solve_block(lower.get(first..end, first..end), block.as_mut(), Side::Lower, pieces)?;
         let factor = lower.get(end.., first..end);
-        pieces.multiply(Accum::Add, below, factor, block.as_ref(), -1.0)?;
+        pieces.multiply(Accum::Add, below, factor, block.as_ref(), T::from(-1.0))?;
     }
     for &first in starts.iter().rev() {
         let (above, rest) = b.as_mut().split_at_row_mut(first);
@@ -171,7 +171,7 @@ fn solve(lower: MatRef<'_, f64>, mut b: MatMut<'_, f64>, pieces: &Pieces<'_>) ->
         let end = first + block.nrows();
         solve_block(lower.get(first..end, first..end), block.as_mut(), Side::Upper, pieces)?;
         let factor = lower.get(first..end, ..first).transpose();
-        pieces.multiply(Accum::Add, above, factor, block.as_ref(), -1.0)?;
+        pieces.multiply(Accum::Add, above, factor, block.as_ref(), T::from(-1.0))?;
     }
     Ok(())
 }
@@ -184,9 +184,9 @@ enum Side {
 }
 
 /// Solves a triangular system of the size of a block, a few right-hand sides at a time.
-fn solve_block(
-    corner: MatRef<'_, f64>,
-    mut block: MatMut<'_, f64>,
+fn solve_block<T: Number>(
+    corner: MatRef<'_, T>,
+    mut block: MatMut<'_, T>,
     side: Side,
     pieces: &Pieces<'_>,
 ) -> Result<()> {

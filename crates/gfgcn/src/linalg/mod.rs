@@ -10,6 +10,7 @@ mod cholesky;
 mod pieces;
 mod products;
 mod reduction;
+mod refined;
 mod rotation;
 mod shifted;
 #[cfg(test)]
@@ -22,18 +23,26 @@ pub(crate) use products::multiply_some_rows;
 pub use products::{
     gram_of_columns, gram_of_rows, multiply, multiply_by_transposed, multiply_transposed,
 };
+pub(crate) use refined::solve_refined;
 pub use shifted::{FORMS_AT_ONCE, ShiftedFactors};
 pub use tridiagonal::Tridiagonal;
 pub(crate) use workspace::threads as threads_with_workspace;
 
 use crate::matrix::Matrix;
+use faer::traits::RealField;
 use faer::{MatMut, MatRef};
 
-fn view(m: &Matrix<f64>) -> MatRef<'_, f64> {
+/// A number of either precision. What is in double precision is so throughout, but for factors that solutions are refined by.
+trait Number: RealField + Copy + Default + From<f32> {}
+
+impl Number for f32 {}
+impl Number for f64 {}
+
+fn view<T: Number>(m: &Matrix<T>) -> MatRef<'_, T> {
     MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
 }
 
-fn view_mut(m: &mut Matrix<f64>) -> MatMut<'_, f64> {
+fn view_mut<T: Number>(m: &mut Matrix<T>) -> MatMut<'_, T> {
     let (rows, cols) = (m.rows(), m.cols());
     MatMut::from_row_major_slice_mut(m.as_mut_slice(), rows, cols)
 }

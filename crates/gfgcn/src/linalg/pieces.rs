@@ -7,7 +7,7 @@
 //! The cuts are fixed by the sizes alone. A product of one piece is a single call; that of a matrix with itself is cut
 //! into narrow block columns, which is faster.
 
-use super::workspace;
+use super::{Number, workspace};
 use crate::context::Context;
 use crate::error::Result;
 use faer::linalg::matmul::matmul;
@@ -43,13 +43,13 @@ impl<'c> Pieces<'c> {
     }
 
     /// C ← C + α A B, or C ← α A B.
-    pub(super) fn multiply(
+    pub(super) fn multiply<T: Number>(
         &self,
         accum: Accum,
-        c: MatMut<'_, f64>,
-        a: MatRef<'_, f64>,
-        b: MatRef<'_, f64>,
-        alpha: f64,
+        c: MatMut<'_, T>,
+        a: MatRef<'_, T>,
+        b: MatRef<'_, T>,
+        alpha: T,
     ) -> Result<()> {
         let (rows, cols, depth) = (c.nrows(), c.ncols(), a.ncols());
         if cost(rows, cols, depth) <= self.limit {
@@ -69,13 +69,13 @@ impl<'c> Pieces<'c> {
     }
 
     /// A tile of a product, one piece of the sums after the other.
-    fn tile(
+    fn tile<T: Number>(
         &self,
         mut accum: Accum,
-        mut c: MatMut<'_, f64>,
-        a: MatRef<'_, f64>,
-        b: MatRef<'_, f64>,
-        alpha: f64,
+        mut c: MatMut<'_, T>,
+        a: MatRef<'_, T>,
+        b: MatRef<'_, T>,
+        alpha: T,
         shape: &Shape,
     ) -> Result<()> {
         for terms in cut(a.ncols(), shape.depth) {
@@ -90,17 +90,17 @@ impl<'c> Pieces<'c> {
 
     /// The lower triangle of C ← C + α A Aᵀ, or of C ← α A Aᵀ. What is above it may change within the tiles on the
     /// diagonal.
-    pub(super) fn multiply_by_itself(
+    pub(super) fn multiply_by_itself<T: Number>(
         &self,
         accum: Accum,
-        mut c: MatMut<'_, f64>,
-        a: MatRef<'_, f64>,
-        alpha: f64,
+        mut c: MatMut<'_, T>,
+        a: MatRef<'_, T>,
+        alpha: T,
     ) -> Result<()> {
         let (n, depth) = (a.nrows(), a.ncols());
         let whole = cost(n, n, depth) / 2 <= self.limit;
         let shape = if whole { Shape::of_columns(n, depth) } else { self.shape(n, n, depth) };
-        let block_column = |(j, c): (usize, MatMut<'_, f64>)| {
+        let block_column = |(j, c): (usize, MatMut<'_, T>)| {
             let (first, count) = (j * shape.cols, c.ncols());
             let (mut corner, below) = c.subrows_mut(first, n - first).split_at_row_mut(count);
             let right = a.subrows(first, count);
@@ -111,7 +111,7 @@ impl<'c> Pieces<'c> {
                 multiply_by_itself_at_once(accum_here, corner.as_mut(), right, alpha, shape.par);
                 accum_here = Accum::Add;
             }
-            let tile = |(i, c): (usize, MatMut<'_, f64>)| {
+            let tile = |(i, c): (usize, MatMut<'_, T>)| {
                 let left = a.subrows(first + count + i * shape.rows, c.nrows());
                 self.tile(accum, c, left, right.transpose(), alpha, &shape)
             };
@@ -164,11 +164,11 @@ fn side(multiplications: usize) -> usize {
     (multiplications as f64).cbrt() as usize
 }
 
-fn multiply_by_itself_at_once(
+fn multiply_by_itself_at_once<T: Number>(
     accum: Accum,
-    c: MatMut<'_, f64>,
-    a: MatRef<'_, f64>,
-    alpha: f64,
+    c: MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    alpha: T,
     par: Par,
 ) {
     let (whole, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
@@ -189,7 +189,7 @@ impl Shape {
     /// Narrow block columns of a product with itself, for threads to share, and some terms at a time: faster than one call even
     /// on one thread.
     fn of_columns(n: usize, depth: usize) -> Self {
-        Shape { rows: n.max(1), cols: even(n, 48), depth: even(depth, 512), par: Par::Seq }
+        Shape { rows: n.max(1), cols: even(n, 32), depth: even(depth, 512), par: Par::Seq }
     }
 }
 

@@ -102,7 +102,8 @@ impl Tridiagonal {
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn basis(&self, context: &Context) -> Result<Matrix<f64>> {
         let n = self.size();
-        let mut basis = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
+        let mut basis = Matrix::zeros(n, n);
+        (0..n).for_each(|i| basis[(i, i)] = 1.0);
         // No reflection touches the first row or the first column.
         let rest = view_mut(&mut basis).subcols_mut(n.min(1), n.saturating_sub(1));
         self.rotate(rest, Direction::Back, Columns::OfIdentity, context)?;

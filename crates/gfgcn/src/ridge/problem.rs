@@ -6,7 +6,7 @@ use super::path::{RidgePath, Solution};
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, gram_of_columns, multiply, multiply_transposed};
+use crate::linalg::{Cholesky, gram_of_columns, multiply, multiply_transposed, solve_refined};
 use crate::matrix::Matrix;
 
 /// The data of a ridge problem, by the side it is solved on.
@@ -70,7 +70,7 @@ impl Problem {
         let weights = Scaling::new(weights, targets.rows())?;
         let side = Side { targets, weights: weights.as_ref(), intercept, xi, context };
         Ok(match self {
-            Problem::Primal(features) => side.primal(features)?.0,
+            Problem::Primal(features) => side.primal_alone(features)?,
             Problem::Dual(gram) => side.dual(gram)?.0,
         })
     }
@@ -113,6 +113,13 @@ struct Side<'a> {
     context: &'a Context,
 }
 
+/// A primal problem: F and Y, scaled by the weights, and what F was centred by.
+struct Posed {
+    features: Matrix<f64>,
+    targets: Matrix<f64>,
+    means: Option<Vec<f64>>,
+}
+
 /// What left-out predictions follow from besides W: F, centred and scaled, and FᵀF + ξI.
 struct SolvedPrimal {
     features: Matrix<f64>,
@@ -128,33 +135,62 @@ struct SolvedDual {
 
 impl Side<'_> {
     /// W = (FᵀF + ξI)⁻¹ FᵀY, with centred F for an intercept, and F and Y scaled by the weights.
-    fn primal(&self, mut features: Matrix<f64>) -> Result<(Solution, SolvedPrimal)> {
+    fn primal(&self, features: Matrix<f64>) -> Result<(Solution, SolvedPrimal)> {
+        let Posed { features, targets, means } = self.posed(features);
+        let (factor, coefficients) = self.solve_primal(&features, &targets)?;
+        let solution = self.with_constants(coefficients, means.as_deref());
+        Ok((solution, SolvedPrimal { features, factor }))
+    }
+
+    /// The same where no left-out predictions are made of the factor: single precision may do for it then.
+    fn primal_alone(&self, features: Matrix<f64>) -> Result<Solution> {
+        let Posed { features, targets, means } = self.posed(features);
+        let coefficients = match solve_refined(&features, &targets, self.xi, self.context)? {
+            Some(coefficients) => coefficients,
+            None => self.solve_primal(&features, &targets)?.1,
+        };
+        Ok(self.with_constants(coefficients, means.as_deref()))
+    }
+
+    fn posed(&self, mut features: Matrix<f64>) -> Posed {
         let means = self.intercept.then(|| {
             let means = column_means(&features, self.weights);
             features.add_to_rows(-1.0, &means);
             means
         });
         let features = scaled_rows(features, self.weights);
-        let gram = gram_of_columns(&features, self.context)?;
-        let scaled = scaled_rows(self.targets.clone(), self.weights);
+        let targets = scaled_rows(self.targets.clone(), self.weights);
+        Posed { features, targets, means }
+    }
+
+    fn solve_primal(
+        &self,
+        features: &Matrix<f64>,
+        targets: &Matrix<f64>,
+    ) -> Result<(Cholesky, Matrix<f64>)> {
+        let gram = gram_of_columns(features, self.context)?;
         // A factorisation has little to do for a second thread.
         let (factor, right_side) = rayon::join(
             || self.factorise(gram),
-            || multiply_transposed(&features, &scaled, self.context),
+            || multiply_transposed(features, targets, self.context),
         );
         let (factor, right_side) = (factor?, right_side?);
         let coefficients = factor.solve(right_side, self.context)?;
-        let mut constants = vec![0.0; coefficients.cols()];
+        Ok((factor, coefficients))
+    }
+
+    /// With the constants that follow from the means of the columns of F.
+    fn with_constants(&self, coefficients: Matrix<f64>, means: Option<&[f64]>) -> Solution {
+        let mut intercept = vec![0.0; coefficients.cols()];
         if let Some(means) = means {
             let of_targets = column_means(self.targets, self.weights);
-            for (c, constant) in constants.iter_mut().enumerate() {
+            for (c, constant) in intercept.iter_mut().enumerate() {
                 let of_scores: f64 =
                     means.iter().enumerate().map(|(j, mean)| mean * coefficients[(j, c)]).sum();
                 *constant = of_targets[c] - of_scores;
             }
         }
-        let solution = Solution { coefficients, intercept: constants };
-        Ok((solution, SolvedPrimal { features, factor }))
+        Solution { coefficients, intercept }
     }
 
     /// α = (M + ξI)⁻¹ (Y − 1bᵀ); b is 0, or with an intercept makes the columns of α sum to 0. With weights, M, Y, 1 and α are
