@@ -44,6 +44,11 @@ impl Floor {
         self.with(count, double_operations_per_second(), "operations in double precision")
     }
 
+    /// The same in single precision: a vector holds twice as many numbers.
+    pub(crate) fn single_operations(self, count: f64) -> Self {
+        self.with(count, 2.0 * double_operations_per_second(), "operations in single precision")
+    }
+
     /// The half of some reductions to tridiagonal form that is no product of matrices: what is left of the matrix is
     /// multiplied by a vector, for one column after the other. It is symmetric, so half of it is read, no faster than a core reads
     /// such a matrix. So many reductions go on at a time, each on one thread.

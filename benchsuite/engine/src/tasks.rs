@@ -204,9 +204,9 @@ impl Shallow {
         let classifier = Classifier { ridge, ..Classifier::new(Filter::sgc(SHALLOW)?) };
         let systems = classifier.explain(&self.data, &self.split)?.solve;
         let operations = systems.iter().map(|systems| systems.operations as f64).sum::<f64>();
-        // A given λ is solved by Cholesky's factorisation.
+        // A given λ is solved by Cholesky's factorisation, in single precision before it is refined.
         if selection != Selection::LeaveOneOut {
-            return Ok(Floor::new().operations(operations));
+            return Ok(Floor::new().single_operations(operations));
         }
         let size = self.train.rows().min(self.train.cols());
         Ok(Floor::new().operations(operations - vector_operations(size)).reductions(1, size, 1))

@@ -145,7 +145,11 @@ fn factorise_at_once<T: Number>(matrix: MatMut<'_, T>, par: Par) -> std::result:
 }
 
 /// Replaces B by L⁻ᵀ L⁻¹ B.
-pub(super) fn solve<T: Number>(lower: MatRef<'_, T>, mut b: MatMut<'_, T>, pieces: &Pieces<'_>) -> Result<()> {
+pub(super) fn solve<T: Number>(
+    lower: MatRef<'_, T>,
+    mut b: MatMut<'_, T>,
+    pieces: &Pieces<'_>,
+) -> Result<()> {
     let (n, par) = (lower.nrows(), pieces.par);
     assert_eq!(n, b.nrows(), "as many right-hand sides as the matrix has rows");
     if cost(n, n, b.ncols()) <= pieces.limit {

@@ -1,4 +1,4 @@
-//! Dense linear algebra in double precision: the only folder that touches `faer`, and `pulp`, its vectors.
+//! Dense linear algebra to double precision: the only folder that touches `faer`, and `pulp`, its vectors.
 //!
 //! Concrete functions on row-major [`Matrix`]es keep the generic code of the linear-algebra crate
 //! out of the rest of the build. Whatever can take long is done in pieces of some 50 milliseconds,

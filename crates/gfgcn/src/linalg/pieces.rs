@@ -102,17 +102,19 @@ impl<'c> Pieces<'c> {
         let shape = if whole { Shape::of_columns(n, depth) } else { self.shape(n, n, depth) };
         let block_column = |(j, c): (usize, MatMut<'_, T>)| {
             let (first, count) = (j * shape.cols, c.ncols());
-            let (mut corner, below) = c.subrows_mut(first, n - first).split_at_row_mut(count);
+            // A product of its own costs more than what is above the diagonal of a narrow corner.
+            let apart = if shape.cols > NARROW { count } else { 0 };
+            let (mut corner, below) = c.subrows_mut(first, n - first).split_at_row_mut(apart);
             let right = a.subrows(first, count);
             let mut accum_here = accum;
-            for terms in cut(depth, shape.depth) {
+            for terms in cut(depth, shape.depth).filter(|_| apart > 0) {
                 self.context.check()?;
                 let right = right.get(.., terms);
                 multiply_by_itself_at_once(accum_here, corner.as_mut(), right, alpha, shape.par);
                 accum_here = Accum::Add;
             }
             let tile = |(i, c): (usize, MatMut<'_, T>)| {
-                let left = a.subrows(first + count + i * shape.rows, c.nrows());
+                let left = a.subrows(first + apart + i * shape.rows, c.nrows());
                 self.tile(accum, c, left, right.transpose(), alpha, &shape)
             };
             match whole {
@@ -189,9 +191,15 @@ impl Shape {
     /// Narrow block columns of a product with itself, for threads to share, and some terms at a time: faster than one call even
     /// on one thread.
     fn of_columns(n: usize, depth: usize) -> Self {
-        Shape { rows: n.max(1), cols: even(n, 32), depth: even(depth, 512), par: Par::Seq }
+        /// Some terms of so many rows stay in a core's cache, and may be read once for each of many block columns.
+        const CACHED: usize = 256;
+        let cols = if n <= CACHED { NARROW } else { even(n, 32) };
+        Shape { rows: n.max(1), cols, depth: even(depth, 512), par: Par::Seq }
     }
 }
+
+/// Columns of the narrowest blocks: as many as are multiplied at once.
+const NARROW: usize = 8;
 
 /// A product with fewer rows or columns than this takes as long as one with so many: memory is the limit.
 const THIN: usize = 8;

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::mem;
 
 /// Rows of F that are in single precision at a time.
-const PANEL: usize = 512;
+const PANEL: usize = 256;
 /// What rounding leaves of a residual, as a share of the right side.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// A step that leaves more than this of the residual adds too few digits: double precision is faster then.
@@ -103,9 +103,11 @@ fn multiply_by_gram(
     w: &Matrix<f64>,
     context: &Context,
 ) -> Result<Matrix<f64>> {
-    /// Rows of one sum; sums are added in their order.
-    const ROWS: usize = 128;
+    /// Sums of some rows each, which are added in their order: as many as threads have use for, and no more than fit beside the
+    /// factor.
+    const PARTS: usize = 16;
     let (d, columns) = (features.cols(), w.cols());
+    let at_once = features.rows().div_ceil(PARTS).max(128);
     let transposed = Matrix::from_fn(columns, d, |c, j| w[(j, c)]);
     let sum = |rows: &[f64]| {
         context.check()?;
@@ -125,7 +127,7 @@ fn multiply_by_gram(
         Ok(sums)
     };
     let parts: Vec<Matrix<f64>> =
-        features.as_slice().par_chunks(ROWS * d).map(sum).collect::<Result<_>>()?;
+        features.as_slice().par_chunks(at_once * d).map(sum).collect::<Result<_>>()?;
     let mut total = Matrix::zeros(columns, d);
     parts.iter().for_each(|part| total.add_scaled(1.0, part));
     Ok(Matrix::from_fn(d, columns, |j, c| total[(c, j)]))
