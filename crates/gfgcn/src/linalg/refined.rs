@@ -106,24 +106,20 @@ fn multiply_by_gram(
     /// Sums of some rows each, which are added in their order: as many as threads have use for, and no more than fit beside the
     /// factor.
     const PARTS: usize = 16;
+    /// Rows between two questions whether the work is still wanted.
+    const UNASKED: usize = 1024;
     let (d, columns) = (features.cols(), w.cols());
     let at_once = features.rows().div_ceil(PARTS).max(128);
     let transposed = Matrix::from_fn(columns, d, |c, j| w[(j, c)]);
     let sum = |rows: &[f64]| {
-        context.check()?;
         let mut sums = Matrix::zeros(columns, d);
-        Simd::detect().run(
-            #[inline(always)]
-            || {
-                for row in rows.chunks_exact(d) {
-                    for c in 0..columns {
-                        let fitted = dot(row, transposed.row(c));
-                        let pairs = sums.row_mut(c).iter_mut().zip(row);
-                        pairs.for_each(|(sum, x)| *sum += fitted * x);
-                    }
-                }
-            },
-        );
+        for rows in rows.chunks(UNASKED * d) {
+            context.check()?;
+            Simd::detect().run(
+                #[inline(always)]
+                || rows.chunks_exact(d).for_each(|row| add_row(row, &transposed, &mut sums)),
+            );
+        }
         Ok(sums)
     };
     let parts: Vec<Matrix<f64>> =
@@ -131,6 +127,16 @@ fn multiply_by_gram(
     let mut total = Matrix::zeros(columns, d);
     parts.iter().for_each(|part| total.add_scaled(1.0, part));
     Ok(Matrix::from_fn(d, columns, |j, c| total[(c, j)]))
+}
+
+/// Adds what a row of F contributes to each column of FᵀF W, both by columns.
+#[inline(always)]
+fn add_row(row: &[f64], w: &Matrix<f64>, sums: &mut Matrix<f64>) {
+    for c in 0..w.rows() {
+        let fitted = dot(row, w.row(c));
+        let pairs = sums.row_mut(c).iter_mut().zip(row);
+        pairs.for_each(|(sum, x)| *sum += fitted * x);
+    }
 }
 
 /// The product of two vectors, in as many sums as keep a processor busy.

@@ -114,7 +114,7 @@ struct Side<'a> {
 }
 
 /// A primal problem: F and Y, scaled by the weights, and what F was centred by.
-struct Posed {
+struct Prepared {
     features: Matrix<f64>,
     targets: Matrix<f64>,
     means: Option<Vec<f64>>,
@@ -136,7 +136,7 @@ struct SolvedDual {
 impl Side<'_> {
     /// W = (FᵀF + ξI)⁻¹ FᵀY, with centred F for an intercept, and F and Y scaled by the weights.
     fn primal(&self, features: Matrix<f64>) -> Result<(Solution, SolvedPrimal)> {
-        let Posed { features, targets, means } = self.posed(features);
+        let Prepared { features, targets, means } = self.prepared(features);
         let (factor, coefficients) = self.solve_primal(&features, &targets)?;
         let solution = self.with_constants(coefficients, means.as_deref());
         Ok((solution, SolvedPrimal { features, factor }))
@@ -144,7 +144,7 @@ impl Side<'_> {
 
     /// The same where no left-out predictions are made of the factor: single precision may do for it then.
     fn primal_alone(&self, features: Matrix<f64>) -> Result<Solution> {
-        let Posed { features, targets, means } = self.posed(features);
+        let Prepared { features, targets, means } = self.prepared(features);
         let coefficients = match solve_refined(&features, &targets, self.xi, self.context)? {
             Some(coefficients) => coefficients,
             None => self.solve_primal(&features, &targets)?.1,
@@ -152,7 +152,7 @@ impl Side<'_> {
         Ok(self.with_constants(coefficients, means.as_deref()))
     }
 
-    fn posed(&self, mut features: Matrix<f64>) -> Posed {
+    fn prepared(&self, mut features: Matrix<f64>) -> Prepared {
         let means = self.intercept.then(|| {
             let means = column_means(&features, self.weights);
             features.add_to_rows(-1.0, &means);
@@ -160,7 +160,7 @@ impl Side<'_> {
         });
         let features = scaled_rows(features, self.weights);
         let targets = scaled_rows(self.targets.clone(), self.weights);
-        Posed { features, targets, means }
+        Prepared { features, targets, means }
     }
 
     fn solve_primal(
