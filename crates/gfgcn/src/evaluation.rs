@@ -357,7 +357,9 @@ impl Run<'_> {
         context: &Context,
     ) -> Result<Fits> {
         let fit = |supervision| self.fit(supervision, &filtered, context);
-        let fits = self.supervisions.par_iter().map(fit).collect::<Result<Vec<_>>>()?;
+        // One by one, so that no thread waits for several of another's.
+        let fits = self.supervisions.par_iter().with_max_len(1).map(fit);
+        let fits = fits.collect::<Result<Vec<_>>>()?;
         let (fits, times): (Vec<Fitted>, Vec<Duration>) = fits.into_iter().unzip();
         let times = Times { propagate, fit: times.iter().sum(), predict: Duration::ZERO };
         Ok(Fits { design, filtered, fits, times })
