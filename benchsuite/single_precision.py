@@ -11,36 +11,8 @@ SciPy.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
-SUITE = Path(__file__).resolve().parent
-sys.path[:0] = [str(SUITE), str(SUITE / "peers")]
-
-from runner import prepare  # noqa: E402
-
-
-def main() -> None:
-    options = parse()
-    if options.splits is None:
-        return start(options.graph)
-    measure(options)
-
-
-def start(graph: Path) -> None:
-    """Exports the graph as the peers read it, and calls this script with their Python."""
-    engine = prepare.build("gfgcn-bench", "gfgcn-bench", log=lambda _: None)
-    python, _ = prepare.install_peers(SUITE / ".work" / "venv")
-    with tempfile.TemporaryDirectory() as folder:
-        data, splits = Path(folder, "graph.npz"), Path(folder, "splits.json")
-        export = [engine, "export", graph, data, "--largest-component", "--splits", splits]
-        subprocess.run(list(map(str, export)), check=True)
-        rest = [argument for argument in sys.argv[1:] if argument != str(graph)]
-        again = [python, __file__, data, "--splits", splits, *rest]
-        raise SystemExit(subprocess.run(list(map(str, again)), env=os.environ).returncode)
+from runner import alone
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -75,15 +47,13 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graph", type=Path)
+    parser = alone.parser(__doc__)
     parser.add_argument("--filter", choices=["sgc", "ssgc", "dgc"], default="dgc")
     parser.add_argument("--depth", type=int, default=2)
     numbers = lambda text: [float(word) for word in text.split(",")]  # noqa: E731
     parser.add_argument("--penalties", type=numbers, default=[1e5, 5e5, 6e5, 1e6])
-    parser.add_argument("--splits", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    main()
+    alone.run(parse(), measure)
