@@ -6,6 +6,7 @@
 //! and the degree of parallelism are fixed by the size of the problem, never by the number of
 //! threads, so that results are the same bits on every machine of a kind.
 
+mod cached;
 mod cholesky;
 mod pieces;
 mod products;

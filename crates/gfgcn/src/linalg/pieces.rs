@@ -1,19 +1,15 @@
-//! Matrix products in pieces, so that they can be abandoned.
+//! Matrix products in pieces, for threads to share.
 //!
-//! A product of large matrices takes seconds and cannot be stopped inside. It is cut into tiles of the result, and
-//! along the sums where these are long; before each piece the context is asked whether the work is still wanted.
-//! Tiles are as square as they can be: every piece reads its two factors anew, and a square has the least of them.
-//! Where there are enough of them, each is computed on one thread, so that threads meet once and not in every piece.
-//! The cuts are fixed by the sizes alone. A product of one piece is a single call; that of a matrix with itself is cut
-//! into narrow block columns, which is faster.
+//! Where there is enough to multiply, the result is cut into tiles, and long sums into some of fewer terms. Each is computed on one
+//! thread, in [blocks](super::cached) that stay in a core's caches, so threads meet once. The cuts are fixed by the sizes alone.
 
-use super::{Number, workspace};
+use super::Number;
+use super::cached::{self, Part};
 use crate::context::Context;
 use crate::error::Result;
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// Multiplications of a piece: about 50 milliseconds on one core.
@@ -51,109 +47,78 @@ impl<'c> Pieces<'c> {
         b: MatRef<'_, T>,
         alpha: T,
     ) -> Result<()> {
-        let (rows, cols, depth) = (c.nrows(), c.ncols(), a.ncols());
-        if cost(rows, cols, depth) <= self.limit {
-            self.context.check()?;
-            workspace::note(rows, cols, depth);
-            matmul(c, accum, a, b, alpha, self.par);
-            return Ok(());
-        }
-        let shape = self.shape(rows, cols, depth);
-        c.par_col_chunks_mut(shape.cols).enumerate().try_for_each(|(j, c)| {
-            let b = b.subcols(j * shape.cols, c.ncols());
-            c.par_row_chunks_mut(shape.rows).enumerate().try_for_each(|(i, c)| {
-                let a = a.subrows(i * shape.rows, c.nrows());
-                self.tile(accum, c, a, b, alpha, &shape)
-            })
-        })
+        self.multiply_part(Part::Whole, accum, c, a, b, alpha)
     }
 
-    /// A tile of a product, one piece of the sums after the other.
-    fn tile<T: Number>(
+    /// The lower triangle of C ← C + α A Aᵀ, or of C ← α A Aᵀ. What is above it may change near the diagonal.
+    pub(super) fn multiply_by_itself<T: Number>(
         &self,
-        mut accum: Accum,
+        accum: Accum,
+        c: MatMut<'_, T>,
+        a: MatRef<'_, T>,
+        alpha: T,
+    ) -> Result<()> {
+        self.multiply_part(Part::Lower, accum, c, a, a.transpose(), alpha)
+    }
+
+    /// As far as a part of C is wanted. Where sums are long and few, threads share their terms.
+    fn multiply_part<T: Number>(
+        &self,
+        part: Part,
+        accum: Accum,
         mut c: MatMut<'_, T>,
         a: MatRef<'_, T>,
         b: MatRef<'_, T>,
         alpha: T,
-        shape: &Shape,
     ) -> Result<()> {
-        for terms in cut(a.ncols(), shape.depth) {
-            self.context.check()?;
-            let (a, b) = (a.get(.., terms.clone()), b.get(terms, ..));
-            workspace::note(a.nrows(), b.ncols(), a.ncols());
-            matmul(c.as_mut(), accum, a, b, alpha, shape.par);
-            accum = Accum::Add;
+        let (rows, columns, depth) = (c.nrows(), c.ncols(), a.ncols());
+        if let Par::Seq = self.par {
+            return cached::multiply(part, accum, c, a, b, alpha, self.context);
         }
+        let sum_of = |accum, c: MatMut<'_, T>, terms: Range<usize>| {
+            let (a, b) = (a.get(.., terms.clone()), b.get(terms, ..));
+            self.multiply_tiles(part, accum, c, a, b, alpha)
+        };
+        let mut terms = cut(depth, depth.div_ceil(sums(rows, columns, depth)));
+        let first = terms.next().expect("even no terms are one piece");
+        let rest: Vec<Range<usize>> = terms.collect();
+        let other = |terms| {
+            let mut sum = Mat::zeros(rows, columns);
+            sum_of(Accum::Replace, sum.as_mut(), terms).map(|()| sum)
+        };
+        let (own, others) = rayon::join(
+            || sum_of(accum, c.as_mut(), first),
+            || rest.into_par_iter().map(other).collect::<Result<Vec<_>>>(),
+        );
+        own?;
+        others?.iter().for_each(|sum| c += sum);
         Ok(())
     }
 
-    /// The lower triangle of C ← C + α A Aᵀ, or of C ← α A Aᵀ. What is above it may change within the tiles on the
-    /// diagonal.
-    pub(super) fn multiply_by_itself<T: Number>(
+    /// Tiles of a result, for threads to share.
+    fn multiply_tiles<T: Number>(
         &self,
+        part: Part,
         accum: Accum,
-        mut c: MatMut<'_, T>,
+        c: MatMut<'_, T>,
         a: MatRef<'_, T>,
+        b: MatRef<'_, T>,
         alpha: T,
     ) -> Result<()> {
-        let (n, depth) = (a.nrows(), a.ncols());
-        let whole = cost(n, n, depth) / 2 <= self.limit;
-        let shape = if whole { Shape::of_columns(n, depth) } else { self.shape(n, n, depth) };
-        let block_column = |(j, c): (usize, MatMut<'_, T>)| {
-            let (first, count) = (j * shape.cols, c.ncols());
-            // A product of its own costs more than what is above the diagonal of a narrow corner.
-            let apart = if shape.cols > NARROW { count } else { 0 };
-            let (mut corner, below) = c.subrows_mut(first, n - first).split_at_row_mut(apart);
-            let right = a.subrows(first, count);
-            let mut accum_here = accum;
-            for terms in cut(depth, shape.depth).filter(|_| apart > 0) {
-                self.context.check()?;
-                let right = right.get(.., terms);
-                multiply_by_itself_at_once(accum_here, corner.as_mut(), right, alpha, shape.par);
-                accum_here = Accum::Add;
-            }
-            let tile = |(i, c): (usize, MatMut<'_, T>)| {
-                let left = a.subrows(first + apart + i * shape.rows, c.nrows());
-                self.tile(accum, c, left, right.transpose(), alpha, &shape)
-            };
-            match whole {
-                true => tile((0, below)),
-                false => below.par_row_chunks_mut(shape.rows).enumerate().try_for_each(tile),
-            }
-        };
-        match self.par {
-            Par::Seq if whole => (0..n.div_ceil(shape.cols)).try_for_each(|j| {
-                let first = j * shape.cols;
-                block_column((j, c.as_mut().subcols_mut(first, shape.cols.min(n - first))))
-            }),
-            _ => c.par_col_chunks_mut(shape.cols).enumerate().try_for_each(block_column),
-        }
-    }
-
-    /// The tiles of a product that is more than a piece.
-    fn shape(&self, rows: usize, cols: usize, depth: usize) -> Shape {
-        /// Tiles that are wanted, for as many threads to share.
-        const TILES: usize = 8;
-        let area = rows.max(THIN) * cols.max(THIN);
-        // A small result of long sums is only cut along these, one piece after the other.
-        if area <= self.side() * self.side() {
-            let depth = even(depth, self.limit / area);
-            return Shape { rows: rows.max(1), cols: cols.max(1), depth, par: self.par };
-        }
-        let limit = (cost(rows, cols, depth) / TILES).min(self.limit / 2);
-        // Four times as deep as wide: the factors are packed either way, and the result is touched less often.
-        let depth = even(depth, 4 * side(limit));
-        let area = (limit / depth).max(1);
-        let side = area.isqrt();
-        let (most_rows, most_cols) = if cols <= side {
-            (area / cols.max(THIN), cols)
-        } else if rows <= side {
-            (rows, area / rows.max(THIN))
-        } else {
-            (side, side)
-        };
-        Shape { rows: even(rows, most_rows), cols: even(cols, most_cols), depth, par: Par::Seq }
+        let [height, width] = tile([c.nrows(), c.ncols()]);
+        c.par_col_chunks_mut(width).enumerate().try_for_each(|(j, c)| {
+            let b = b.subcols(j * width, c.ncols());
+            c.par_row_chunks_mut(height).enumerate().try_for_each(|(i, c)| {
+                let part = match i.cmp(&j) {
+                    _ if part == Part::Whole => Part::Whole,
+                    Ordering::Less => return Ok(()),
+                    Ordering::Equal => part,
+                    Ordering::Greater => Part::Whole,
+                };
+                let a = a.subrows(i * height, c.nrows());
+                cached::multiply(part, accum, c, a, b, alpha, self.context)
+            })
+        })
     }
 
     /// The side of a cube of one piece.
@@ -166,40 +131,32 @@ fn side(multiplications: usize) -> usize {
     (multiplications as f64).cbrt() as usize
 }
 
-fn multiply_by_itself_at_once<T: Number>(
-    accum: Accum,
-    c: MatMut<'_, T>,
-    a: MatRef<'_, T>,
-    alpha: T,
-    par: Par,
-) {
-    let (whole, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
-    // The largest product in it.
-    workspace::note(a.nrows() / 2, a.nrows() / 2, a.ncols());
-    triangular::matmul(c, lower, accum, a, whole, a.transpose(), whole, alpha, par);
-}
-
-struct Shape {
-    rows: usize,
-    cols: usize,
-    depth: usize,
-    /// The parts that each tile is divided into.
-    par: Par,
-}
-
-impl Shape {
-    /// Narrow block columns of a product with itself, for threads to share, and some terms at a time: faster than one call even
-    /// on one thread.
-    fn of_columns(n: usize, depth: usize) -> Self {
-        /// Some terms of so many rows stay in a core's cache, and may be read once for each of many block columns.
-        const CACHED: usize = 256;
-        let cols = if n <= CACHED { NARROW } else { even(n, 32) };
-        Shape { rows: n.max(1), cols, depth: even(depth, 512), par: Par::Seq }
+/// The sides of the tiles of a result: as square as they can be, as every tile reads its two factors anew. Those of a square
+/// result are squares.
+fn tile(sides: [usize; 2]) -> [usize; 2] {
+    /// Tiles that are wanted at least, as far as they have this side.
+    const WANTED: usize = 16;
+    const LEAST: usize = 256;
+    /// Tiles of the largest results have this side.
+    const MOST: usize = 1024;
+    let count = |side: usize| sides.map(|whole| whole.div_ceil(side)).iter().product::<usize>();
+    let mut side = MOST;
+    while side > LEAST && count(side) < WANTED {
+        side /= 2;
     }
+    // Of equal size, with blocks that have no remainder.
+    sides.map(|whole| whole.div_ceil(whole.div_ceil(side).max(1)).max(1).next_multiple_of(48))
 }
 
-/// Columns of the narrowest blocks: as many as are multiplied at once.
-const NARROW: usize = 8;
+/// Into how many sums of some terms each a product is divided, so that threads share long sums of a small result.
+fn sums(rows: usize, columns: usize, depth: usize) -> usize {
+    /// Multiplications of a sum.
+    const LONG: usize = 1 << 27;
+    const MOST: usize = 16;
+    /// Numbers that all sums but the first one may take: two megabytes in double precision, which no estimate has to count.
+    const ROOM: usize = 1 << 18;
+    cost(rows, columns, depth).div_ceil(LONG).min(MOST).min(1 + ROOM / (rows * columns).max(1))
+}
 
 /// A product with fewer rows or columns than this takes as long as one with so many: memory is the limit.
 const THIN: usize = 8;
@@ -233,27 +190,29 @@ mod tests {
         ((i * 31 + j * 17) % 23) as f64 / 23.0 - 0.4
     }
 
-    /// Few multiplications to the piece, so that small products are cut in every direction.
-    fn tiny(context: &Context) -> Pieces<'_> {
-        Pieces { limit: 1 << 12, par: Par::Seq, context }
+    /// On one thread, and for several.
+    fn either(context: &Context) -> [Pieces<'_>; 2] {
+        [Par::Seq, Par::rayon(8)].map(|par| Pieces { limit: PIECE, par, context })
     }
 
     #[test]
     fn a_product_in_pieces_is_the_product() {
         for (rows, cols, depth) in
-            [(70, 50, 90), (200, 3, 40), (3, 200, 40), (5, 5, 3000), (40, 40, 0), (0, 4, 5)]
+            [(70, 50, 90), (900, 3, 40), (3, 900, 40), (300, 200, 5), (40, 40, 0), (0, 4, 5)]
         {
             let a = Mat::from_fn(rows, depth, value);
             let b = Mat::from_fn(depth, cols, |i, j| value(j, i + 3));
             for accum in [Accum::Replace, Accum::Add] {
-                let mut c = Mat::from_fn(rows, cols, |_, _| 2.0);
                 let context = Context::default();
                 let (a, b) = (a.as_ref(), b.as_ref());
-                tiny(&context).multiply(accum, c.as_mut(), a, b, -0.5).unwrap();
-                for (i, j) in (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))) {
-                    let product: f64 = (0..depth).map(|k| a[(i, k)] * b[(k, j)]).sum();
-                    let start = if accum == Accum::Add { 2.0 } else { 0.0 };
-                    assert!((c[(i, j)] - (start - 0.5 * product)).abs() < 1e-10);
+                for pieces in either(&context) {
+                    let mut c = Mat::from_fn(rows, cols, |_, _| 2.0);
+                    pieces.multiply(accum, c.as_mut(), a, b, -0.5).unwrap();
+                    for (i, j) in (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))) {
+                        let product: f64 = (0..depth).map(|k| a[(i, k)] * b[(k, j)]).sum();
+                        let start = if accum == Accum::Add { 2.0 } else { 0.0 };
+                        assert!((c[(i, j)] - (start - 0.5 * product)).abs() < 1e-10);
+                    }
                 }
             }
         }
@@ -261,14 +220,16 @@ mod tests {
 
     #[test]
     fn a_product_with_itself_in_pieces_fills_the_lower_triangle() {
-        for (n, depth) in [(1, 1), (90, 20), (50, 1000), (16, 0)] {
+        let context = Context::default();
+        for (n, depth) in [(1, 1), (290, 20), (50, 1000), (16, 0), (0, 3)] {
             let a = Mat::from_fn(n, depth, value);
-            let mut c = Mat::from_fn(n, n, |_, _| 1.0);
-            let context = Context::default();
-            tiny(&context).multiply_by_itself(Accum::Add, c.as_mut(), a.as_ref(), 2.0).unwrap();
-            for (i, j) in (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))) {
-                let product: f64 = (0..depth).map(|k| a[(i, k)] * a[(j, k)]).sum();
-                assert!((c[(i, j)] - (1.0 + 2.0 * product)).abs() < 1e-10, "n = {n}");
+            for pieces in either(&context) {
+                let mut c = Mat::from_fn(n, n, |_, _| 1.0);
+                pieces.multiply_by_itself(Accum::Add, c.as_mut(), a.as_ref(), 2.0).unwrap();
+                for (i, j) in (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+                    let product: f64 = (0..depth).map(|k| a[(i, k)] * a[(j, k)]).sum();
+                    assert!((c[(i, j)] - (1.0 + 2.0 * product)).abs() < 1e-10, "n = {n}");
+                }
             }
         }
     }

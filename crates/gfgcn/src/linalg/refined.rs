@@ -77,13 +77,26 @@ pub(crate) fn solve_refined(
 
 /// FᵀF + ξI in single precision, by columns; the lower triangle counts.
 fn regularised_gram(features: &Matrix<f64>, xi: f32, context: &Context) -> Result<Matrix<f32>> {
+    let (rows, d) = (features.rows(), features.cols());
+    let pieces = Pieces::of(rows * d * d, context);
+    // Two sums, so that threads do not meet after every panel.
+    let half = (rows / 2).next_multiple_of(PANEL).min(rows);
+    let (first, second) = features.as_slice().split_at(half * d);
+    let (gram, other) =
+        rayon::join(|| rounded_gram(first, d, &pieces), || rounded_gram(second, d, &pieces));
+    let (mut gram, other) = (gram?, other?);
+    gram.as_mut_slice().iter_mut().zip(other.as_slice()).for_each(|(sum, other)| *sum += other);
+    (0..d).for_each(|j| gram[(j, j)] += xi);
+    Ok(gram)
+}
+
+/// The product of some rows of F, in single precision, with themselves.
+fn rounded_gram(rows: &[f64], d: usize, pieces: &Pieces<'_>) -> Result<Matrix<f32>> {
     /// Rows that a thread rounds at a time.
     const LINES: usize = 32;
-    let d = features.cols();
     let mut gram = Matrix::zeros(d, d);
-    let pieces = Pieces::of(features.rows() * d * d, context);
-    let mut panel = Matrix::zeros(PANEL.min(features.rows()), d);
-    for rows in features.as_slice().chunks(PANEL * d) {
+    let mut panel = Matrix::zeros(PANEL.min(rows.len() / d), d);
+    for rows in rows.chunks(PANEL * d) {
         let panel = &mut panel.as_mut_slice()[..rows.len()];
         let lines = panel.par_chunks_mut(LINES * d).zip(rows.par_chunks(LINES * d));
         lines.for_each(|(panel, rows)| {
@@ -93,7 +106,6 @@ fn regularised_gram(features: &Matrix<f64>, xi: f32, context: &Context) -> Resul
         let sums = MatMut::from_column_major_slice_mut(gram.as_mut_slice(), d, d);
         pieces.multiply_by_itself(Accum::Add, sums, panel.transpose(), 1.0)?;
     }
-    (0..d).for_each(|j| gram[(j, j)] += xi);
     Ok(gram)
 }
 

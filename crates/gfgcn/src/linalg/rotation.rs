@@ -4,7 +4,6 @@
 
 use super::pieces::Pieces;
 use super::reduction::{self, Direction, Reduced, Reflections};
-use super::workspace;
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -53,7 +52,7 @@ pub(super) fn rotate(
                 Columns::OfIdentity => (some.first - 1).saturating_sub(k * size),
             };
             let count = chunk.ncols();
-            apply(some, direction, chunk.as_mut().get_mut(.., first.min(count)..), context)
+            some.apply(direction, chunk.as_mut().get_mut(.., first.min(count)..), context)
         };
         match direction {
             Direction::Forward => reflections.iter().try_for_each(step),
@@ -120,22 +119,10 @@ impl Chunk<'_> {
     /// Rotates by the next reflections, if they are known.
     fn step(&mut self, known: &[OnceLock<Reflections>], context: &Context) -> Result<bool> {
         let Some(some) = known.get(self.done).and_then(OnceLock::get) else { return Ok(false) };
-        apply(some, Direction::Forward, self.columns.as_mut(), context)?;
+        some.apply(Direction::Forward, self.columns.as_mut(), context)?;
         self.done += 1;
         Ok(true)
     }
-}
-
-fn apply(
-    some: &Reflections,
-    direction: Direction,
-    columns: MatMut<'_, f64>,
-    context: &Context,
-) -> Result<()> {
-    context.check()?;
-    workspace::note(columns.ncols(), some.len(), columns.nrows());
-    some.apply(direction, columns);
-    Ok(())
 }
 
 /// How many columns are rotated at a time.

@@ -12,8 +12,9 @@ const LANES: usize = FORMS_AT_ONCE;
 /// The factorisations T + ξI = L D Lᵀ of several ξ.
 #[derive(Clone, Debug)]
 pub struct ShiftedFactors {
-    /// Below the unit diagonal of L, row by row, one entry per shift; the first row is 0.
-    lower: Vec<f64>,
+    /// Below the unit diagonal of −L, row by row, one entry per shift; the first row is 0. So quadratic forms take it from memory as
+    /// it is.
+    minus_lower: Vec<f64>,
     /// The inverse of D in the same order.
     inverse_pivots: Vec<f64>,
     failed: Vec<Option<usize>>,
@@ -24,14 +25,14 @@ impl ShiftedFactors {
     pub(super) fn new(diagonal: &[f64], off_diagonal: &[f64], shifts: &[f64]) -> Self {
         let (n, count) = (diagonal.len(), shifts.len());
         let mut factors = ShiftedFactors {
-            lower: vec![0.0; n * count],
+            minus_lower: vec![0.0; n * count],
             inverse_pivots: vec![0.0; n * count],
             failed: vec![None; count],
         };
         Arch::new().dispatch(Factorise { diagonal, off_diagonal, shifts, factors: &mut factors });
         // So that solutions are zero.
         for p in (0..count).filter(|&p| factors.failed[p].is_some()) {
-            for entries in [&mut factors.lower, &mut factors.inverse_pivots] {
+            for entries in [&mut factors.minus_lower, &mut factors.inverse_pivots] {
                 entries[p..].iter_mut().step_by(count).for_each(|entry| *entry = 0.0);
             }
         }
@@ -50,7 +51,7 @@ impl ShiftedFactors {
     /// If the columns of B are not as long as the matrix.
     pub fn solve(&self, b: &Matrix<f64>) -> Matrix<f64> {
         let (n, columns, shifts) = (b.rows(), b.cols(), self.failed.len());
-        assert_eq!(n * shifts, self.lower.len(), "columns as long as the matrix");
+        assert_eq!(n * shifts, self.minus_lower.len(), "columns as long as the matrix");
         let width = shifts * columns;
         let mut x = Matrix::zeros(n, width);
         if n * width == 0 {
@@ -68,7 +69,7 @@ impl ShiftedFactors {
     pub fn quadratic_forms(&self, vectors: &[[f64; LANES]], forms: &mut [[f64; LANES]]) {
         let shifts = self.failed.len();
         assert_eq!(forms.len(), shifts, "one form per shift and vector");
-        assert_eq!(vectors.len() * shifts, self.lower.len(), "vectors as long as the matrix");
+        assert_eq!(vectors.len() * shifts, self.minus_lower.len(), "vectors as long as the matrix");
         Arch::new().dispatch(Forms { factors: self, vectors, forms });
     }
 }
@@ -93,13 +94,13 @@ impl WithSimd for Factorise<'_> {
         for (k, &diagonal) in diagonal.iter().enumerate() {
             let (above, row) = factors.inverse_pivots.split_at_mut(k * count);
             let (above, row) = (&above[k.saturating_sub(1) * count..], &mut row[..count]);
-            let lower = &mut factors.lower[k * count..][..count];
-            for (lower, inverse) in lower.iter_mut().zip(above) {
-                *lower = beside * inverse;
+            let minus_lower = &mut factors.minus_lower[k * count..][..count];
+            for (minus, inverse) in minus_lower.iter_mut().zip(above) {
+                *minus = -beside * inverse;
             }
             let mut all_positive = true;
-            for ((inverse, lower), shift) in row.iter_mut().zip(&*lower).zip(shifts) {
-                *inverse = 1.0 / (diagonal + shift - beside * lower);
+            for ((inverse, minus), shift) in row.iter_mut().zip(&*minus_lower).zip(shifts) {
+                *inverse = 1.0 / (diagonal + shift + beside * minus);
                 all_positive &= is_positive(*inverse);
             }
             if !all_positive {
@@ -139,10 +140,10 @@ impl Solve<'_> {
         for (k, b) in b.chunks_exact(columns).enumerate().skip(1) {
             let (above, row) = self.x[(k - 1) * width..].split_at_mut(width);
             let rows = row[..width].chunks_exact_mut(columns).zip(above.chunks_exact(columns));
-            let lower = &self.factors.lower[k * shifts..][..shifts];
-            for ((row, above), lower) in rows.zip(lower) {
+            let minus_lower = &self.factors.minus_lower[k * shifts..][..shifts];
+            for ((row, above), minus) in rows.zip(minus_lower) {
                 for ((x, above), b) in row.iter_mut().zip(above).zip(b) {
-                    *x = b - lower * above;
+                    *x = b + minus * above;
                 }
             }
         }
@@ -161,10 +162,10 @@ impl Solve<'_> {
             }
             // None below the last row.
             let rows = row.chunks_exact_mut(columns).zip(below.chunks_exact(columns));
-            let lower = self.factors.lower.get((k + 1) * shifts..).unwrap_or_default();
-            for ((row, below), lower) in rows.zip(lower) {
+            let minus_lower = self.factors.minus_lower.get((k + 1) * shifts..).unwrap_or_default();
+            for ((row, below), minus) in rows.zip(minus_lower) {
                 for (x, below) in row.iter_mut().zip(below) {
-                    *x -= lower * below;
+                    *x += minus * below;
                 }
             }
         }
@@ -224,14 +225,14 @@ impl ShiftedFactors {
     ) -> [[S::f64s; VECTORS]; SHIFTS] {
         let shifts = self.failed.len();
         // A matrix of no rows has no factors.
-        let lower = self.lower.get(first..).unwrap_or_default().chunks(shifts);
+        let minus_lower = self.minus_lower.get(first..).unwrap_or_default().chunks(shifts);
         let inverse = self.inverse_pivots.get(first..).unwrap_or_default().chunks(shifts);
         let mut sums = [[simd.splat_f64s(0.0); VECTORS]; SHIFTS];
         let mut u = sums;
-        for ((z, lower), inverse) in vectors.iter().zip(lower).zip(inverse) {
-            let (lower, inverse) = (&lower[..SHIFTS], &inverse[..SHIFTS]);
+        for ((z, minus), inverse) in vectors.iter().zip(minus_lower).zip(inverse) {
+            let (minus, inverse) = (&minus[..SHIFTS], &inverse[..SHIFTS]);
             for s in 0..SHIFTS {
-                let (minus, inverse) = (simd.splat_f64s(-lower[s]), simd.splat_f64s(inverse[s]));
+                let (minus, inverse) = (simd.splat_f64s(minus[s]), simd.splat_f64s(inverse[s]));
                 for v in 0..VECTORS {
                     let next = simd.mul_add_e_f64s(minus, u[s][v], z[v]);
                     let scaled = simd.mul_f64s(next, inverse);

@@ -1,7 +1,9 @@
 //! Reflections, some of which are applied at once.
 
+use crate::context::Context;
+use crate::error::Result;
+use crate::linalg::cached::{self, Part};
 use faer::linalg::householder::upgrade_householder_factor;
-use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, Par};
 
@@ -45,14 +47,32 @@ impl Reflections {
     }
 
     /// Reflects columns, whose rows are all those of the matrix.
-    pub(in crate::linalg) fn apply(&self, direction: Direction, columns: MatMut<'_, f64>) {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled); the columns are in between then.
+    pub(in crate::linalg) fn apply(
+        &self,
+        direction: Direction,
+        columns: MatMut<'_, f64>,
+        context: &Context,
+    ) -> Result<()> {
         let (left, right) = match direction {
             Direction::Forward => (&self.vectors, &self.others),
             Direction::Back => (&self.others, &self.vectors),
         };
-        let mut columns = columns.subrows_mut(self.first, self.vectors.nrows());
+        let columns = columns.subrows_mut(self.first, self.vectors.nrows());
         let mut products = Mat::zeros(self.len(), columns.ncols());
-        matmul(&mut products, Accum::Replace, right.transpose(), &columns, 1.0, Par::Seq);
-        matmul(columns.as_mut(), Accum::Add, left, &products, -1.0, Par::Seq);
+        let (right, rows) = (right.transpose(), columns.as_ref());
+        cached::multiply(
+            Part::Whole,
+            Accum::Replace,
+            products.as_mut(),
+            right,
+            rows,
+            1.0,
+            context,
+        )?;
+        let (left, products) = (left.as_ref(), products.as_ref());
+        cached::multiply(Part::Whole, Accum::Add, columns, left, products, -1.0, context)
     }
 }
