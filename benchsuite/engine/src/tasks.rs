@@ -209,7 +209,9 @@ impl Shallow {
             return Ok(Floor::new().single_operations(operations));
         }
         let size = self.train.rows().min(self.train.cols());
-        Ok(Floor::new().operations(operations - vector_operations(size)).reductions(1, size, 1))
+        // One thread reduces, and the others multiply meanwhile.
+        let floor = Floor::new().operations(operations - vector_operations(size));
+        Ok(floor.reductions(1, size, rayon::current_num_threads()))
     }
 
     fn targets(&self) -> Truth {

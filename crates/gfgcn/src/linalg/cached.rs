@@ -86,7 +86,7 @@ pub(super) fn multiply<T: Number>(
 }
 
 /// Whether the entries of a column are neighbours, and not those of a row.
-fn by_columns<T>(c: MatRef<'_, T>) -> bool {
+pub(super) fn by_columns<T>(c: MatRef<'_, T>) -> bool {
     c.row_stride().unsigned_abs() < c.col_stride().unsigned_abs()
 }
 

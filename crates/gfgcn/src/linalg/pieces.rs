@@ -82,15 +82,25 @@ impl<'c> Pieces<'c> {
         let mut terms = cut(depth, depth.div_ceil(sums(rows, columns, depth)));
         let first = terms.next().expect("even no terms are one piece");
         let rest: Vec<Range<usize>> = terms.collect();
+        // Laid out as C is: adding up is slow otherwise.
+        let by_columns = cached::by_columns(c.as_ref());
         let other = |terms| {
-            let mut sum = Mat::zeros(rows, columns);
-            sum_of(Accum::Replace, sum.as_mut(), terms).map(|()| sum)
+            let (mut sum, entries);
+            if by_columns {
+                sum = Mat::zeros(rows, columns);
+                entries = sum.as_mut();
+            } else {
+                sum = Mat::zeros(columns, rows);
+                entries = sum.as_mut().transpose_mut();
+            }
+            sum_of(Accum::Replace, entries, terms).map(|()| sum)
         };
         let (own, others) = rayon::join(
             || sum_of(accum, c.as_mut(), first),
             || rest.into_par_iter().map(other).collect::<Result<Vec<_>>>(),
         );
         own?;
+        let mut c = if by_columns { c } else { c.transpose_mut() };
         others?.iter().for_each(|sum| c += sum);
         Ok(())
     }

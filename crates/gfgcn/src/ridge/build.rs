@@ -90,11 +90,15 @@ impl RidgePath {
                 OnDevice::primal(device.as_ref(), &features, &targets, weights.as_ref(), context)?;
             return Ok(RidgePath::on_device(begun, targets, means, weights));
         }
-        let gram = gram_of_columns(&features, context)?;
-        let scale = trace(&gram) / n as f64;
         let scaled = scaled_rows(targets.clone(), weights.as_ref());
-        let right_side = multiply_transposed(&features, &scaled, context)?;
+        // The right side takes as long to read F as the other thread to multiply some of it.
+        let (gram, right_side) = rayon::join(
+            || gram_of_columns(&features, context),
+            || multiply_transposed(&features, &scaled, context),
+        );
         drop(scaled);
+        let (gram, right_side) = (gram?, right_side?);
+        let scale = trace(&gram) / n as f64;
         let (system, rows) = match purpose {
             Purpose::Solutions => {
                 drop(features);
