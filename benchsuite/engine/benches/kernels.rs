@@ -75,16 +75,16 @@ fn path(c: &mut Criterion) {
     let head = Head::classes((0..CLASSES).map(|class| class.to_string()).collect());
     let targets = Truth::of_classes(&head, classes);
     let features = Matrix::from_fn(TRAIN, FEATURES, value);
-    let path = Problem::Primal(features).path(
-        Purpose::LeftOut,
-        targets.matrix().clone(),
-        None,
-        false,
-        &context,
-    );
-    let path = path.expect("never cancelled");
+    let prepare = |features| {
+        let targets = targets.matrix().clone();
+        Problem::Primal(features).path(Purpose::LeftOut, targets, None, false, &context)
+    };
+    let path = prepare(features.clone()).expect("never cancelled");
     let penalties = penalty_grid(path.scale());
     let mut group = c.benchmark_group("path");
+    group.bench_function("prepared", |b| {
+        b.iter_batched(|| features.clone(), prepare, BatchSize::LargeInput);
+    });
     group.bench_function("one solution", |b| {
         b.iter(|| path.solve(black_box(penalties[12]), &context))
     });
