@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::Result;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use std::ops::Range;
 
 /// Rows of a block, and terms of its sums: half a megabyte in double precision.
 const ROWS: usize = 256;
@@ -28,7 +29,16 @@ pub(super) enum Part {
 }
 
 impl Part {
-    fn transposed(self) -> Self {
+    /// The entries of a column of so many rows that are wanted.
+    pub(super) fn of_column(self, j: usize, rows: usize) -> Range<usize> {
+        match self {
+            Part::Whole => 0..rows,
+            Part::Lower => j.min(rows)..rows,
+            Part::Upper => 0..rows.min(j + 1),
+        }
+    }
+
+    pub(super) fn transposed(self) -> Self {
         match self {
             Part::Whole => Part::Whole,
             Part::Lower => Part::Upper,

@@ -10,7 +10,7 @@ use crate::error::Result;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::cmp::Ordering;
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 
 /// Multiplications of a piece: about 50 milliseconds on one core.
 const PIECE: usize = 1 << 30;
@@ -100,8 +100,15 @@ impl<'c> Pieces<'c> {
             || rest.into_par_iter().map(other).collect::<Result<Vec<_>>>(),
         );
         own?;
-        let mut c = if by_columns { c } else { c.transpose_mut() };
-        others?.iter().for_each(|sum| c += sum);
+        let (mut c, part) =
+            if by_columns { (c, part) } else { (c.transpose_mut(), part.transposed()) };
+        for sum in &others? {
+            let columns = c.as_mut().col_iter_mut().zip(sum.col_iter());
+            for (j, (mut c, sum)) in columns.enumerate() {
+                let wanted = part.of_column(j, c.nrows());
+                c.as_mut().get_mut(wanted.clone()).add_assign(sum.get(wanted));
+            }
+        }
         Ok(())
     }
 

@@ -1,13 +1,15 @@
 //! Columns rotated by the reflections of a reduction, after it or while it goes on.
 //!
-//! Parallel over columns: a chunk of them goes from reflections to reflections without waiting for the others.
+//! Parallel over columns: a chunk of them goes from reflections to reflections without waiting for the others, and stays with
+//! one thread as far as possible, in its caches.
 
+use super::cached::{self, Part};
 use super::pieces::Pieces;
 use super::reduction::{self, Direction, Reduced, Reflections};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use faer::{MatMut, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,27 +67,33 @@ pub(super) fn rotate(
     }
 }
 
-/// Reduces a symmetric matrix and rotates columns, C to Qᵀ C. Threads that have nothing to do while the matrix is reduced
-/// rotate by the reflections that are known; the reduction waits for none of them.
+/// Reduces a symmetric matrix, rotates columns, C to Qᵀ C, and multiplies them by B, which has a row for each: Qᵀ C B.
+/// Threads that have nothing to do while the matrix is reduced rotate by the reflections that are known; the reduction waits for
+/// none of them.
 pub(super) fn while_reduced(
     symmetric: Matrix<f64>,
     columns: MatMut<'_, f64>,
+    b: MatRef<'_, f64>,
     context: &Context,
-) -> Result<(Reduced, Vec<Reflections>)> {
-    let blocks = symmetric.rows().div_ceil(reduction::block_width(symmetric.rows()));
+) -> Result<(Reduced, Vec<Reflections>, Mat<f64>)> {
+    let n = symmetric.rows();
+    let blocks = n.div_ceil(reduction::block_width(n));
     let known: Vec<OnceLock<Reflections>> = (0..blocks).map(|_| OnceLock::new()).collect();
     let size = columns_at_a_time(&columns, context).max(1);
-    let chunk = |columns| Mutex::new(Chunk { columns, done: 0 });
-    let chunks: Vec<_> = columns.par_col_chunks_mut(size).map(chunk).collect();
+    let chunks = columns.par_col_chunks_mut(size).enumerate().map(|(k, columns)| {
+        let b = b.subrows(k * size, columns.ncols());
+        Mutex::new(Chunk { columns, b, done: 0 })
+    });
+    let mut chunks: Vec<_> = chunks.collect();
     let is_reduced = AtomicBool::new(false);
+    // The last ones first: what is left of them stays with the same threads afterwards.
     let meanwhile = || {
-        for chunk in &chunks {
-            let Ok(mut chunk) = chunk.try_lock() else { continue };
-            while !is_reduced.load(Ordering::Relaxed) {
-                // What is cancelled ends with the reduction.
-                let Ok(true) = chunk.step(&known, context) else { break };
-            }
-        }
+        let step = |chunk: &Mutex<Chunk<'_>>| {
+            let Ok(mut chunk) = chunk.try_lock() else { return false };
+            // What is cancelled ends with the reduction.
+            matches!(chunk.step(&known, context), Ok(true))
+        };
+        while !is_reduced.load(Ordering::Relaxed) && chunks.iter().rev().any(step) {}
     };
     let form = rayon::scope(|scope| {
         let mut slots = known.iter();
@@ -100,17 +108,35 @@ pub(super) fn while_reduced(
         is_reduced.store(true, Ordering::Relaxed);
         form
     })?;
-    chunks.into_par_iter().try_for_each(|chunk| {
-        let mut chunk = chunk.into_inner().expect("no rotation has panicked");
-        while chunk.step(&known, context)? {}
-        Ok(())
-    })?;
-    Ok((form, known.into_iter().filter_map(OnceLock::into_inner).collect()))
+    let product = match chunks.as_mut_slice() {
+        [] => Mat::zeros(n, b.ncols()),
+        chunks => finish(chunks, &known, context)?,
+    };
+    Ok((form, known.into_iter().filter_map(OnceLock::into_inner).collect(), product))
+}
+
+/// Rotates chunks to the end and multiplies them by B. The sums are added up pair by pair, whichever thread computes them.
+fn finish(
+    chunks: &mut [Mutex<Chunk<'_>>],
+    known: &[OnceLock<Reflections>],
+    context: &Context,
+) -> Result<Mat<f64>> {
+    if let [chunk] = chunks {
+        return chunk.get_mut().expect("no rotation has panicked").finish(known, context);
+    }
+    let (some, others) = chunks.split_at_mut(chunks.len() / 2);
+    let (sum, other) =
+        rayon::join(|| finish(some, known, context), || finish(others, known, context));
+    let mut sum = sum?;
+    sum += other?;
+    Ok(sum)
 }
 
 /// Columns on their way through the reflections of a matrix.
 struct Chunk<'a> {
     columns: MatMut<'a, f64>,
+    /// What they are multiplied by in the end, a row for each.
+    b: MatRef<'a, f64>,
     /// How many of the blocks of reflections are behind them.
     done: usize,
 }
@@ -123,12 +149,21 @@ impl Chunk<'_> {
         self.done += 1;
         Ok(true)
     }
+
+    /// The product, while the columns are in the caches.
+    fn finish(&mut self, known: &[OnceLock<Reflections>], context: &Context) -> Result<Mat<f64>> {
+        while self.step(known, context)? {}
+        let mut product = Mat::zeros(self.columns.nrows(), self.b.ncols());
+        let (columns, all) = (self.columns.as_ref(), product.as_mut());
+        cached::multiply(Part::Whole, Accum::Replace, all, columns, self.b, 1.0, context)?;
+        Ok(product)
+    }
 }
 
 /// How many columns are rotated at a time.
 fn columns_at_a_time(columns: &MatMut<'_, f64>, context: &Context) -> usize {
     /// Chunks that are wanted, as far as there are columns for them.
-    const CHUNKS: usize = 8;
+    const CHUNKS: usize = 16;
     let (n, count) = (columns.nrows(), columns.ncols());
     let pieces = Pieces::of(n * n * count, context);
     // Reflections are applied in two products.
@@ -158,21 +193,31 @@ mod tests {
             let symmetric = Matrix::from_fn(n, n, |i, j| {
                 ((i + j) as f64 * 0.7).sin() + 2.0 * f64::from(i == j)
             });
-            let rows = Matrix::from_fn(count, n, |i, j| ((i * 31 + j * 17) % 23) as f64 - 11.0);
+            let value = |i: usize, j: usize| ((i * 31 + j * 17) % 23) as f64 - 11.0;
+            let (rows, b) = (Matrix::from_fn(count, n, value), Matrix::from_fn(count, 2, value));
             let reduced = Tridiagonal::reduce(symmetric.clone(), &context).unwrap();
             let mut afterwards = rows.clone();
             reduced.rotate_rows(&mut afterwards, &context).unwrap();
+            let sum = |k, j| (0..count).map(|i| afterwards[(i, k)] * b[(i, j)]).sum::<f64>();
+            let wanted = Matrix::from_fn(n, 2, sum);
+            let mut products = vec![];
             for threads in [1, 2, 4] {
                 let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let mut meanwhile = rows.clone();
                 let together = pool.install(|| {
-                    Tridiagonal::reduce_and_rotate(symmetric.clone(), &mut meanwhile, &context)
+                    let symmetric = symmetric.clone();
+                    Tridiagonal::reduce_and_rotate(symmetric, &mut meanwhile, &b, &context)
                 });
                 assert!(meanwhile == afterwards, "{n} columns, {threads} threads");
+                let (together, product) = together.unwrap();
                 let mut again = rows.clone();
-                together.unwrap().rotate_rows(&mut again, &context).unwrap();
+                together.rotate_rows(&mut again, &context).unwrap();
                 assert!(again == afterwards, "{n} columns, {threads} threads: kept");
+                let pairs = product.as_slice().iter().zip(wanted.as_slice());
+                assert!(pairs.into_iter().all(|(found, wanted)| (found - wanted).abs() < 1e-8));
+                products.push(product);
             }
+            assert!(products.iter().all(|product| *product == products[0]), "{n} columns");
         }
     }
 }

@@ -86,7 +86,7 @@ fn work_that_nobody_wants_is_not_begun() {
         gram_of_rows(a, context).map(drop),
         gram_of_columns(a, context).map(drop),
         Tridiagonal::reduce(positive(5), context).map(drop),
-        Tridiagonal::reduce_and_rotate(positive(5), &mut a.clone(), context).map(drop),
+        Tridiagonal::reduce_and_rotate(positive(5), &mut a.clone(), a, context).map(drop),
         reduced.rotate_rows(&mut a.clone(), context),
         reduced.rotate_back(a, context).map(drop),
         Cholesky::new(positive(5), context).map(drop),

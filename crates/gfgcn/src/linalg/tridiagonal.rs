@@ -3,7 +3,7 @@
 use super::reduction::{self, Direction, Reduced, Reflections};
 use super::rotation::{self, Columns};
 use super::shifted::ShiftedFactors;
-use super::view_mut;
+use super::{view, view_mut};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -36,24 +36,29 @@ impl Tridiagonal {
         Ok(Tridiagonal { form, reflections })
     }
 
-    /// [Reduces](Tridiagonal::reduce) a symmetric matrix and [rotates](Tridiagonal::rotate_rows) rows. Threads that have nothing
-    /// to do while the matrix is reduced rotate by the reflections that are known.
+    /// [Reduces](Tridiagonal::reduce) a symmetric matrix, [rotates](Tridiagonal::rotate_rows) rows, R to R Q, and multiplies them
+    /// by B, which has a row for each: (R Q)ᵀ B. Threads that have nothing to do while the matrix is reduced rotate by the
+    /// reflections that are known.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled); the rows are in between then.
     ///
     /// # Panics
-    /// If the matrix is not square, or the rows are not as long as it is.
+    /// If the matrix is not square, the rows are not as long as it is, or B has not as many.
     pub fn reduce_and_rotate(
         symmetric: Matrix<f64>,
         rows: &mut Matrix<f64>,
+        b: &Matrix<f64>,
         context: &Context,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Matrix<f64>)> {
         assert_eq!(symmetric.rows(), symmetric.cols(), "a symmetric matrix is square");
         assert_eq!(symmetric.rows(), rows.cols(), "the rows to rotate have the size of the matrix");
+        assert_eq!(rows.rows(), b.rows(), "a row to multiply by for each row to rotate");
         let columns = view_mut(rows).transpose_mut();
-        let (form, reflections) = rotation::while_reduced(symmetric, columns, context)?;
-        Ok(Tridiagonal { form, reflections })
+        let (form, reflections, product) =
+            rotation::while_reduced(symmetric, columns, view(b), context)?;
+        let product = Matrix::from_fn(product.nrows(), product.ncols(), |i, j| product[(i, j)]);
+        Ok((Tridiagonal { form, reflections }, product))
     }
 
     /// Numbers that are held for a matrix of so many rows: what comes of it, and what a reduction takes beside the matrix.

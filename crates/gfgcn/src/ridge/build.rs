@@ -4,13 +4,13 @@ use super::features_overflow;
 use super::left_out::Form;
 use super::on_device::{Begun, OnDevice};
 use super::path::{Factored, Means, RidgePath};
-use super::reduced::{Reduced, Rows};
+use super::reduced::Reduced;
 use super::weights::{Scaling, column_means, scaled_rows};
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::Filtered;
 use crate::error::Result;
-use crate::linalg::{Tridiagonal, gram_of_columns, multiply_transposed};
+use crate::linalg::{gram_of_columns, multiply_transposed};
 use crate::matrix::Matrix;
 
 /// What is asked of a [path](RidgePath).
@@ -91,25 +91,23 @@ impl RidgePath {
             return Ok(RidgePath::on_device(begun, targets, means, weights));
         }
         let scaled = scaled_rows(targets.clone(), weights.as_ref());
-        // The right side takes as long to read F as the other thread to multiply some of it.
-        let (gram, right_side) = rayon::join(
-            || gram_of_columns(&features, context),
-            || multiply_transposed(&features, &scaled, context),
-        );
-        drop(scaled);
-        let (gram, right_side) = (gram?, right_side?);
-        let scale = trace(&gram) / n as f64;
-        let (system, rows) = match purpose {
+        let (trace, reduced) = match purpose {
             Purpose::Solutions => {
-                drop(features);
-                (Tridiagonal::reduce(gram, context)?, Rows::Untouched(None))
+                // The right side takes as long to read F as the other thread to multiply some of it.
+                let (gram, right_side) = rayon::join(
+                    || gram_of_columns(&features, context),
+                    || multiply_transposed(&features, &scaled, context),
+                );
+                drop((features, scaled));
+                let (gram, right_side) = (gram?, right_side?);
+                (trace(&gram), Reduced::for_solutions(gram, None, right_side, context)?)
             }
             Purpose::LeftOut => {
-                let system = Tridiagonal::reduce_and_rotate(gram, &mut features, context)?;
-                (system, Rows::Rotated(features))
+                let gram = gram_of_columns(&features, context)?;
+                (trace(&gram), Reduced::with_rows(gram, Some(features), scaled, context)?)
             }
         };
-        let factored = Factored::Here(Reduced::new(system, rows, right_side, context)?);
+        let (factored, scale) = (Factored::Here(reduced), trace / n as f64);
         Ok(RidgePath::new(Form::Primal, factored, targets, scale, means, weights))
     }
 
@@ -147,25 +145,16 @@ impl RidgePath {
         };
         let scale = trace(&symmetric) / n as f64;
         let scaled = scaled_rows(targets.clone(), weights.as_ref());
-        let right_side = match &basis {
-            Some(basis) => multiply_transposed(basis, &scaled, context)?,
-            None => scaled,
-        };
-        let (system, rows) = match (purpose, basis) {
-            (Purpose::Solutions, basis) => {
-                (Tridiagonal::reduce(symmetric, context)?, Rows::Untouched(basis))
-            }
-            (Purpose::LeftOut, None) => {
-                let system = Tridiagonal::reduce(symmetric, context)?;
-                let rows = system.basis(context)?;
-                (system, Rows::Rotated(rows))
-            }
-            (Purpose::LeftOut, Some(mut rows)) => {
-                let system = Tridiagonal::reduce_and_rotate(symmetric, &mut rows, context)?;
-                (system, Rows::Rotated(rows))
+        let reduced = match (purpose, basis) {
+            (Purpose::LeftOut, basis) => Reduced::with_rows(symmetric, basis, scaled, context)?,
+            (Purpose::Solutions, None) => Reduced::for_solutions(symmetric, None, scaled, context)?,
+            (Purpose::Solutions, Some(basis)) => {
+                let right_side = multiply_transposed(&basis, &scaled, context)?;
+                drop(scaled);
+                Reduced::for_solutions(symmetric, Some(basis), right_side, context)?
             }
         };
-        let factored = Factored::Here(Reduced::new(system, rows, right_side, context)?);
+        let factored = Factored::Here(reduced);
         Ok(RidgePath::new(Form::Dual, factored, targets, scale, means, weights))
     }
 }

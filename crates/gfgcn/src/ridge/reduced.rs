@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::linalg::{FORMS_AT_ONCE, ShiftedFactors, Tridiagonal, multiply};
 use crate::matrix::Matrix;
+use std::array;
 use std::ops::Range;
 
 /// S in tridiagonal form, and what is written in its basis.
@@ -26,15 +27,35 @@ pub(super) enum Rows {
 }
 
 impl Reduced {
-    /// The right side is given in the basis that S was written in.
-    pub(super) fn new(
-        system: Tridiagonal,
-        rows: Rows,
+    /// What solutions are made of. S is written in the basis of the nodes or features themselves, or in that of these columns,
+    /// and so is the right side.
+    pub(super) fn for_solutions(
+        symmetric: Matrix<f64>,
+        basis: Option<Matrix<f64>>,
         mut right_side: Matrix<f64>,
         context: &Context,
     ) -> Result<Self> {
+        let system = Tridiagonal::reduce(symmetric, context)?;
         system.rotate_columns(&mut right_side, context)?;
-        Ok(Reduced { system, rows, right_side })
+        Ok(Reduced { system, rows: Rows::Untouched(basis), right_side })
+    }
+
+    /// What left-out predictions are made of, too, from the rows of the nodes in the basis that S is written in; without rows it is
+    /// that of the nodes themselves.
+    pub(super) fn with_rows(
+        symmetric: Matrix<f64>,
+        rows: Option<Matrix<f64>>,
+        targets: Matrix<f64>,
+        context: &Context,
+    ) -> Result<Self> {
+        let Some(mut rows) = rows else {
+            let reduced = Reduced::for_solutions(symmetric, None, targets, context)?;
+            let rows = reduced.system.basis(context)?;
+            return Ok(Reduced { rows: Rows::Rotated(rows), ..reduced });
+        };
+        let (system, right_side) =
+            Tridiagonal::reduce_and_rotate(symmetric, &mut rows, &targets, context)?;
+        Ok(Reduced { system, rows: Rows::Rotated(rows), right_side })
     }
 
     /// Z.
@@ -73,10 +94,11 @@ impl Reduced {
         let mut forms = vec![[0.0; LANES]; penalties];
         for first in nodes.clone().step_by(LANES) {
             let count = LANES.min(nodes.end - first);
-            for lane in 0..count {
-                for (vector, &value) in vectors.iter_mut().zip(rows.row(first + lane)) {
-                    vector[lane] = value;
-                }
+            // The last ones again where there are no more.
+            let rows: [&[f64]; LANES] =
+                array::from_fn(|lane| &rows.row(first + lane.min(count - 1))[..vectors.len()]);
+            for (k, vector) in vectors.iter_mut().enumerate() {
+                *vector = array::from_fn(|lane| rows[lane][k]);
             }
             factors.quadratic_forms(&vectors, &mut forms);
             for lane in 0..count {
