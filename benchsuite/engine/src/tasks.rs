@@ -4,7 +4,7 @@ use crate::data::{dense, norm, read, read_splits};
 use crate::limits::Floor;
 use crate::protocol::{Findings, serve};
 use anyhow::{Context as _, Result};
-use gfgcn::context::Context;
+use gfgcn::context::{Context, Engine};
 use gfgcn::data::{Dataset, Labels};
 use gfgcn::driver::{Driver, Rows};
 use gfgcn::evaluation::{Evaluated, Evaluation};
@@ -55,13 +55,14 @@ pub(crate) fn product(data: &Path, operator: Operator) -> Result<()> {
 pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
     let problem = Shallow::prepare(data, splits)?;
     let floor = problem.floor(Selection::fixed(lambda)?)?;
+    let context = on_own_threads()?;
+    let solve = || {
+        let (system, targets) = (Problem::Primal(problem.train.to_f64()), problem.targets());
+        let solution = system.solve(targets.matrix(), None, false, lambda.recip(), &context)?;
+        Ok(solution.coefficients)
+    };
     serve(
-        || {
-            let system = Problem::Primal(problem.train.to_f64());
-            let (targets, context) = (problem.targets(), Context::default());
-            let solution = system.solve(targets.matrix(), None, false, lambda.recip(), &context)?;
-            Ok(solution.coefficients)
-        },
+        || context.run(solve),
         |weights| {
             let check = json!({
                 "weights": norm(weights.as_slice(), weights.cols()),
@@ -76,22 +77,29 @@ pub(crate) fn train(data: &Path, splits: &Path, lambda: f64) -> Result<()> {
 pub(crate) fn leave_one_out(data: &Path, splits: &Path) -> Result<()> {
     let problem = Shallow::prepare(data, splits)?;
     let floor = problem.floor(Selection::LeaveOneOut)?;
+    let context = on_own_threads()?;
+    let solve = || {
+        let (system, targets) = (Problem::Primal(problem.train.to_f64()), problem.targets());
+        let matrix = targets.matrix().clone();
+        let path = system.path(Purpose::LeftOut, matrix, None, false, &context)?;
+        let penalties = penalty_grid(path.scale());
+        let candidates = targets.judge_left_out(&path, &penalties, &context)?;
+        let xi = least_squares(&penalties, &candidates).context("no λ is usable")?;
+        Ok((path.solve(xi, &context)?.coefficients, xi))
+    };
     serve(
-        || {
-            let (system, context) = (Problem::Primal(problem.train.to_f64()), Context::default());
-            let targets = problem.targets();
-            let path =
-                system.path(Purpose::LeftOut, targets.matrix().clone(), None, false, &context)?;
-            let penalties = penalty_grid(path.scale());
-            let candidates = targets.judge_left_out(&path, &penalties, &context)?;
-            let xi = least_squares(&penalties, &candidates).context("no λ is usable")?;
-            Ok((path.solve(xi, &context)?.coefficients, xi))
-        },
+        || context.run(solve),
         |(weights, xi)| {
             let check = json!({"penalty": xi, "accuracy": problem.accuracy(&weights)});
             Ok(Findings::check(check).above(&floor))
         },
     )
+}
+
+/// Work begins on one of the threads that share it, as with a call from Python: a caller of its own would wake one of them for
+/// every step.
+fn on_own_threads() -> Result<Context> {
+    Ok(Context::default().with_engine(Engine::with_threads(0)?))
 }
 
 fn least_squares(penalties: &[f64], candidates: &[Option<Candidate>]) -> Option<f64> {

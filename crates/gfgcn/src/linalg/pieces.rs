@@ -104,9 +104,9 @@ impl<'c> Pieces<'c> {
             if by_columns { (c, part) } else { (c.transpose_mut(), part.transposed()) };
         for sum in &others? {
             let columns = c.as_mut().col_iter_mut().zip(sum.col_iter());
-            for (j, (mut c, sum)) in columns.enumerate() {
+            for (j, (c, sum)) in columns.enumerate() {
                 let wanted = part.of_column(j, c.nrows());
-                c.as_mut().get_mut(wanted.clone()).add_assign(sum.get(wanted));
+                c.get_mut(wanted.clone()).add_assign(sum.get(wanted));
             }
         }
         Ok(())

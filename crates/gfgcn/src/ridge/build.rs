@@ -84,7 +84,7 @@ impl RidgePath {
             features.add_to_rows(-1.0, &means.inputs);
             means
         });
-        let mut features = scaled_rows(features, weights.as_ref());
+        let features = scaled_rows(features, weights.as_ref());
         if let Some(device) = context.device().filter(|_| worth_sending(features.cols())) {
             let begun =
                 OnDevice::primal(device.as_ref(), &features, &targets, weights.as_ref(), context)?;
