@@ -127,9 +127,14 @@ fn multiply_by_gram(
         let mut sums = Matrix::zeros(columns, d);
         for rows in rows.chunks(UNASKED * d) {
             context.check()?;
+            // A loop: what `for_each` calls would not be compiled for these vectors.
             Simd::detect().run(
                 #[inline(always)]
-                || rows.chunks_exact(d).for_each(|row| add_row(row, &transposed, &mut sums)),
+                || {
+                    for row in rows.chunks_exact(d) {
+                        add_row(row, &transposed, &mut sums);
+                    }
+                },
             );
         }
         Ok(sums)
@@ -146,8 +151,9 @@ fn multiply_by_gram(
 fn add_row(row: &[f64], w: &Matrix<f64>, sums: &mut Matrix<f64>) {
     for c in 0..w.rows() {
         let fitted = dot(row, w.row(c));
-        let pairs = sums.row_mut(c).iter_mut().zip(row);
-        pairs.for_each(|(sum, x)| *sum += fitted * x);
+        for (sum, x) in sums.row_mut(c).iter_mut().zip(row) {
+            *sum += fitted * x;
+        }
     }
 }
 
