@@ -93,7 +93,11 @@ pub(super) fn while_reduced(
             // What is cancelled ends with the reduction.
             matches!(chunk.step(&known, context), Ok(true))
         };
-        while !is_reduced.load(Ordering::Relaxed) && chunks.iter().rev().any(step) {}
+        while !is_reduced.load(Ordering::Relaxed) {
+            if !chunks.iter().rev().any(step) {
+                break;
+            }
+        }
     };
     let form = rayon::scope(|scope| {
         let mut slots = known.iter();
