@@ -122,7 +122,7 @@ impl Ridge {
         let after = self.judging(sizes, asked).max(left_out + finished);
         // F, or the basis that the dual S is written in with an intercept, is there when the right side is computed.
         let posed = if self.is_primal(sizes) || self.intercept { rows } else { 0 };
-        // Y with its weights is multiplied by these rows in the end, some of them after the other on every thread.
+        // Y with its weights is multiplied by these rows in the end, with a sum of some of them on every thread.
         let multiplied = if posed > 0 { weighted + asked.threads * right_side } else { 0 };
         // Rows that are rotated stay, or are made of what comes of the reduction. Otherwise F goes before it.
         let (reduced, kept, rotating) = match self.purpose(asked.calibrates, asked.path) {
