@@ -70,14 +70,19 @@ impl Simd {
         levels
     }
 
-    /// Runs a closure compiled for this level; mark it `#[inline(always)]`, as all it calls.
+    /// Runs a closure compiled for this level; mark it `#[inline(always)]`, as all it calls. Write loops: what an iterator is given
+    /// for each of its items may become a function of its own, compiled for any processor.
     ///
     /// ```
     /// use gfgcn::simd::Simd;
     /// let mut values = [1.0_f32; 100];
     /// Simd::detect().run(
     ///     #[inline(always)]
-    ///     || values.iter_mut().for_each(|v| *v *= 2.0),
+    ///     || {
+    ///         for v in &mut values {
+    ///             *v *= 2.0;
+    ///         }
+    ///     },
     /// );
     /// assert_eq!(values, [2.0; 100]);
     /// ```

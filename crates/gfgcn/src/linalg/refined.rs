@@ -127,7 +127,6 @@ fn multiply_by_gram(
         let mut sums = Matrix::zeros(columns, d);
         for rows in rows.chunks(UNASKED * d) {
             context.check()?;
-            // A loop: what `for_each` calls would not be compiled for these vectors.
             Simd::detect().run(
                 #[inline(always)]
                 || {
